@@ -80,9 +80,9 @@ class LateImage(tv_tensors.Image, metaclass=_Kind):  # type: ignore[misc]
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         return func(*decoded_within(args, plain=True), **decoded_within(kwargs or {}, plain=True))
 
-    @classmethod
-    def wrap(cls, tensor: Any, like: Any, **_: Any) -> Any:
-        return tensor.as_subclass(tv_tensors.Image)
+    def as_subclass(self, kind: Any) -> Any:
+        # torch 2.1 makes no second Python object of what __torch_dispatch__ gives.
+        return decoded(self).as_subclass(kind)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return decoded(self).__reduce_ex__(protocol)
@@ -93,8 +93,10 @@ def decoded(image: Any) -> Any:
     if type(image) is not LateImage:
         return image
     if "_cut" not in image.__dict__:  # made of a tensor by somebody who looked at its class
-        with torch._C.DisableTorchFunctionSubclass():
-            return image.as_subclass(tv_tensors.Image)
+        keys: Any = torch._C
+        python = keys.DispatchKeySet(keys.DispatchKey.Python)
+        with keys.DisableTorchFunctionSubclass(), keys._ExcludeDispatchKeyGuard(python):
+            return torch.Tensor.as_subclass(image, tv_tensors.Image)
     if image._pixels is None:
         image._pixels = _decode(image).as_subclass(tv_tensors.Image)
     return image._pixels
@@ -295,6 +297,17 @@ def new_image(original: Any) -> Any:
     return new
 
 
+def wrap(original: Any) -> Any:
+    """In the place of tv_tensors.wrap."""
+
+    def wrap(wrappee: Any, *, like: Any, **more: Any) -> Any:
+        if type(like) is LateImage:
+            return wrappee.as_subclass(tv_tensors.Image)
+        return original(wrappee, like=like, **more)
+
+    return wrap
+
+
 def to_image(original: Any) -> Any:
     """In the place of v2.functional.to_image."""
 
@@ -313,4 +326,5 @@ __all__ = [
     "late_of",
     "new_image",
     "to_image",
+    "wrap",
 ]

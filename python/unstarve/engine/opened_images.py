@@ -321,6 +321,7 @@ def _install_tensors() -> None:
     _exchange(v2.Transform, "_call_kernel", late_tensors.call_kernel)
     _process.decode = late_tensors.decoded_within
     _exchange(v2.functional, "to_image", late_tensors.to_image)
+    _exchange(tv_tensors, "wrap", late_tensors.wrap)
     drawing = "make_params" if hasattr(v2.RandomIoUCrop, "make_params") else "_get_params"
     _exchange(v2.RandomIoUCrop, drawing, iou_crop.make_params)
 

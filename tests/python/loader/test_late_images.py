@@ -45,8 +45,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def as_begun() -> Iterator[None]:
+def as_begun(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     vars(opened_image.here).update(vars(opened_image.Here()))
+    monkeypatch.setattr(tv_tensors, "wrap", late_tensors.wrap(tv_tensors.wrap))
     yield
     vars(opened_image.here).update(vars(opened_image.Here()))
 
@@ -229,7 +230,7 @@ def with_mask_and_boxes(transform: Any) -> Callable[[Any], Any]:
         height, width = image.shape[-2:]
         found = torch.tensor([[5.0, 6.0, 50.0, 60.0], [30.0, 20.0, 100.0, 80.0]])
         target = {
-            "masks": tv_tensors.Mask(torch.arange(height * width).view(1, height, width) % 7),
+            "masks": tv_tensors.Mask(torch.arange(2 * height * width).view(2, height, width) % 7),
             "boxes": tv_tensors.BoundingBoxes(found, format="XYXY", canvas_size=(height, width)),
             "labels": torch.tensor([1, 2]),
         }
