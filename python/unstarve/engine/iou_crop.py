@@ -56,8 +56,10 @@ def _boxes_of(flat_inputs: list[Any]) -> Any:
         if isinstance(part, (*kinds, tv_tensors.BoundingBoxes))
     }
     others = [part for part in flat_inputs if type(part).__module__.startswith("PIL.")]
-    is_known = len(boxes) == 1 and len(sizes) == 1 and not others
-    return boxes[0] if is_known and boxes[0].dim() == 2 else None
+    if len(boxes) != 1 or len(sizes) != 1 or others or boxes[0].dim() != 2:
+        return None
+    # In others torchvision rounds otherwise.
+    return boxes[0] if boxes[0].dtype in (torch.float32, torch.int32, torch.int64) else None
 
 
 def _drawn(self: Any, height: int, width: int, boxes: Any) -> dict[str, Any]:

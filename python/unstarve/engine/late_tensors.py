@@ -6,6 +6,7 @@ go on doing so; of the image, crops, sizes and flips are remembered until its pi
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ import torch
 from torchvision import tv_tensors
 from torchvision.transforms import InterpolationMode, v2
 
-from unstarve.engine.cut import Cut
+from unstarve.engine.cut import Cut, whole
 from unstarve.engine.opened_image import IN_VAIN_MAX, OpenedImage, file_of, here, pixels_of
 
 functional: Any = v2.functional
@@ -118,14 +119,18 @@ def _decode(image: Any) -> Any:
 
 
 def decoded_within(given: Any, plain: bool = False) -> Any:
-    """The same with such images decoded, also within tuples, lists and dicts."""
+    """The same with such images decoded, also within tuples, lists and dicts; itself where there is
+    none."""
     if type(given) is LateImage:
         image = decoded(given)
         return image.as_subclass(torch.Tensor) if plain else image
     if type(given) in (tuple, list):
-        return type(given)(decoded_within(part, plain) for part in given)
+        parts = [decoded_within(part, plain) for part in given]
+        is_same = all(part is before for part, before in zip(parts, given, strict=True))
+        return given if is_same else type(given)(parts)
     if type(given) is dict:
-        return {name: decoded_within(part, plain) for name, part in given.items()}
+        named = {name: decoded_within(part, plain) for name, part in given.items()}
+        return given if all(named[name] is given[name] for name in given) else named
     return given
 
 
@@ -133,13 +138,13 @@ def late_of(image: Any) -> Any:
     """Of a Pillow image that is not decoded; None of any other."""
     if here.cuts_differ or here.in_vain >= IN_VAIN_MAX:
         return None
-    if type(image) is OpenedImage and image.encoded is not None:
-        return LateImage.of(image.encoded, image.cut)
-    encoded = file_of(image)
-    if encoded is None or "transparency" in image.info:
-        return None
-    opened = OpenedImage(encoded, image)
-    return LateImage.of(encoded, opened.cut)
+    with contextlib.suppress(Exception):
+        if type(image) is OpenedImage and image.encoded is not None:
+            return LateImage.of(image.encoded, image.cut)
+        encoded = file_of(image)
+        if encoded is not None and "transparency" not in image.info:
+            return LateImage.of(encoded, whole(image.size))
+    return None
 
 
 def _resize(
@@ -256,13 +261,14 @@ def _coloured(image: Any, function: Any, factor: float) -> Any:
 
 def _later(image: Any, function: Any, given: Any, more: Any) -> Any:
     """None where the pixels are wanted."""
-    if function in _VALUES:
-        values = _VALUES[function](image._values, *given, **more)
-        return None if values is None else LateImage.of(image._encoded, image._cut, values)
-    if function not in _CUTS or image._values is not None:
-        return None
-    cut = _CUTS[function](image._cut, *given, **more)
-    return None if cut is None else LateImage.of(image._encoded, cut)
+    with contextlib.suppress(Exception):  # arguments that torchvision refuses, or newer ones
+        if function in _VALUES:
+            values = _VALUES[function](image._values, *given, **more)
+            return None if values is None else LateImage.of(image._encoded, image._cut, values)
+        if function in _CUTS and image._values is None:
+            cut = _CUTS[function](image._cut, *given, **more)
+            return None if cut is None else LateImage.of(image._encoded, cut)
+    return None
 
 
 def call_kernel(original: Any) -> Any:
@@ -272,8 +278,9 @@ def call_kernel(original: Any) -> Any:
         if type(image) is not LateImage and type(image) is not tv_tensors.Image:
             return original(self, function, image, *given, **more)
         if function in _COLOURS:
-            pixels = decoded(image)
-            made = _coloured(pixels, function, *given, *more.values())
+            pixels, made = decoded(image), None
+            with contextlib.suppress(Exception):
+                made = _coloured(pixels, function, *given, *more.values())
             return original(self, function, pixels, *given, **more) if made is None else made
         if type(image) is not LateImage:
             return original(self, function, image, *given, **more)

@@ -6,6 +6,7 @@ is left of it, and resizes that alone.
 
 from __future__ import annotations
 
+import contextlib
 import io
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -109,7 +110,9 @@ class OpenedImage(Image.Image):  # type: ignore[misc]
 
     def later(self, method: str, given: Any, more: Any) -> Any:
         """What the method gives, decoded later; None where that cannot be."""
-        return self._cut_to(_CUTS[method](self.cut, *given, **more))
+        with contextlib.suppress(Exception):  # arguments that Pillow refuses, or newer ones
+            return self._cut_to(_CUTS[method](self.cut, *given, **more))
+        return None
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, OpenedImage):
