@@ -75,7 +75,9 @@ Status Combination::try_refused() {
   for (std::size_t before = 0; before != kept_.size();) {
     before = kept_.size();
     const auto refused = refused_;
-    for (const auto& [index, refusal] : refused) {
+    for (const auto& entry : refused) {
+      const std::size_t index = entry.first;
+      const Refused& refusal = entry.second;
       std::string by;
       const bool are_known = std::all_of(kept_.begin(), kept_.end(), [&refusal](std::size_t kept) {
         return refusal.kept.count(kept) != 0;

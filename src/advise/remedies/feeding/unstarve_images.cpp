@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "advise/catalogue.h"
+#include "advise/parts/worker_count.h"
 #include "base/number_words.h"
 #include "base/units.h"
 #include "diagnose/signals/conditions.h"
