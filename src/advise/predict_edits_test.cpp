@@ -231,12 +231,12 @@ TEST(PredictedEdits, WorkersThatLiveOnStartOnce) {
   auto gain = gain_of(job, "persistent_workers");
   ASSERT_TRUE(gain);
   const double ended = 4.0 * 2 / 2000;  // workers a millisecond of the job
-  EXPECT_DOUBLE_EQ(gain->low, 1 / (1 - 0.85 * (0.3 + 2 * ended)));
-  EXPECT_DOUBLE_EQ(gain->high, 1 / (1 - 1.1 * 0.3 - 8 * ended));
+  EXPECT_DOUBLE_EQ(gain->low, 1 / (1 - 0.75 * (0.3 + 2 * ended)));
+  EXPECT_DOUBLE_EQ(gain->high, 1 / (1 - 1.3 * 0.3 - 8 * ended));
   job.signals.loader_end_ns = 15e6;
   gain = gain_of(job, "persistent_workers");
-  EXPECT_DOUBLE_EQ(gain->low, 1 / (1 - 0.85 * 1.1 * 0.3)) << "their ends were seen";
-  EXPECT_DOUBLE_EQ(gain->high, 1 / (1 - 1.1 * 1.1 * 0.3));
+  EXPECT_DOUBLE_EQ(gain->low, 1 / (1 - 0.75 * 1.1 * 0.3)) << "their ends were seen";
+  EXPECT_DOUBLE_EQ(gain->high, 1 / (1 - (1.3 * 0.3 + 1.1 * 0.03)));
   job.signals.fetch_ns_median = 160e6;
   job.signals.step_ns_median = 50e6;  // of most steps; a batch takes both workers 80 of 100 ms
   EXPECT_DOUBLE_EQ(gain_of(job, "persistent_workers")->high, 1 / 0.8);
