@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from hook_jobs import HOOK, environment, run_job, run_python
+from PIL import Image
 
 JOB = """
 import io, sys, torch, torchvision
@@ -111,6 +112,44 @@ def test_a_file_that_is_made_rgb_is_decoded_and_what_comes_after_is_not() -> Non
     loaded, converted, loaded_before = map(float, done.stdout.split())
     assert 10 <= loaded < 20 and 30 <= converted < 40, done.stdout
     assert 10 <= loaded_before < 20, done.stdout
+
+
+LOOKED_AT = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from PIL import Image, ImageFile, JpegImagePlugin
+from _unstarve_hook import decode
+from _unstarve_hook.lines import stacks
+
+decode.watch_pil(ImageFile)
+decode.watch_jpeg(JpegImagePlugin)
+prepare = ImageFile.ImageFile.load_prepare
+
+def looking(image):
+    seen = stacks.look(stacks.facts_of(sys._getframe(1)))
+    print(stacks.in_words(seen).decode())
+    return prepare(image)
+
+ImageFile.ImageFile.load_prepare = looking
+
+def opened(path):
+    return Image.open(path).convert("RGB")
+
+for path in sys.argv[2:]:
+    opened(path)
+"""
+
+
+def test_looks_at_the_stack_tell_jpegs_that_are_opened(tmp_path: Path) -> None:
+    files = [tmp_path / "one.jpg", tmp_path / "one.png"]
+    for file in files:
+        Image.new("RGB", (9, 9)).save(file)
+    script = tmp_path / "look.py"
+    script.write_text(LOOKED_AT)
+    done = run_python([script, HOOK, *files], dict(os.environ))
+    jpeg, png = map(json.loads, done.stdout.splitlines())
+    assert (jpeg["in"], png["in"]) == (["decode", "jpeg"], ["decode"]), done.stderr
+    assert jpeg["callee"] == png["callee"] == "PIL/Image.py convert"
 
 
 def test_decoding_blocking_calls_and_the_window(script: Path, tmp_path: Path) -> None:

@@ -202,23 +202,6 @@ def test_workers_of_unstarves_loader_make_the_images_that_a_data_set_opens(
         assert "by workers of unstarve's" in refused["reason"]
 
 
-def test_looks_at_the_stack_tell_jpegs_that_are_opened(tmp_path: Path) -> None:
-    photos = tmp_path / "data"
-    photos.mkdir()
-    noise = Image.effect_noise((1500, 1000), 90).convert("RGB")
-    for number in range(12):
-        noise.save(photos / f"{number}.jpg")
-        if number % 3 == 0:
-            noise.save(photos / f"{number}.png", compress_level=0)
-    script = tmp_path / "train.py"
-    script.write_text(OPENED)
-    stacks = run_job(tmp_path, [script, photos, 0], ()).main.stacks
-    opened = [stack for stack in stacks if "jpeg" in stack.get("in", [])]
-    assert opened and {stack["callee"] for stack in opened} == {"PIL/Image.py convert"}
-    assert all("decode" in stack["in"] for stack in opened)
-    assert len(opened) < sum("decode" in stack.get("in", []) for stack in stacks)
-
-
 STREAM = """
 import random, sys
 import numpy
