@@ -55,25 +55,31 @@ TEST(FetchLooks, ThatNobodyMightTakeKeepTheirReason) {
   EXPECT_FALSE(fetches_wait_for_storage(signals));
 }
 
-/// Thirty looks at fetches of a worker, two thirds of them inside `rows`.
-Reading<double> skipped_ratio(std::int64_t workers, std::vector<std::string> makers) {
+/// Of thirty looks at fetches, a third of them at each of these stacks.
+Signals of_looks(std::vector<trace::Stack> stacks, job::LoaderUse loader) {
   trace::Timeline timeline;
-  timeline.stacks.resize(3);
+  timeline.stacks = std::move(stacks);
   for (trace::Stack& stack : timeline.stacks) stack.in_fetch = true;
-  timeline.stacks[0].function = "rows";
-  timeline.stacks[1].function = "decode";
-  timeline.stacks[1].callers = {"row", "rows"};
-  timeline.stacks[2].function = "augment";
   for (std::uint32_t i = 0; i < 30; ++i) timeline.stack_samples.push_back({i, 7, 7, 1, 0, i % 3});
-  job::LoaderUse loader;
-  loader.config.emplace().num_workers = workers;
-  loader.config->data.skipped_made_by = std::move(makers);
   loader.fetches.emplace_back().when = {0, 30};
   loader.fetches.back().process = 7;
   loader.fetches.back().thread = 7;
   Signals signals;
   derive_fetch_looks(timeline, loader, signals);
-  return signals.fetch_skipped_ratio;
+  return signals;
+}
+
+/// Two thirds of the looks are inside `rows`.
+Reading<double> skipped_ratio(std::int64_t workers, std::vector<std::string> makers) {
+  std::vector<trace::Stack> stacks(3);
+  stacks[0].function = "rows";
+  stacks[1].function = "decode";
+  stacks[1].callers = {"row", "rows"};
+  stacks[2].function = "augment";
+  job::LoaderUse loader;
+  loader.config.emplace().num_workers = workers;
+  loader.config->data.skipped_made_by = std::move(makers);
+  return of_looks(std::move(stacks), std::move(loader)).fetch_skipped_ratio;
 }
 
 TEST(FetchLooks, TellHowMuchIsMadeForOtherWorkers) {
@@ -84,19 +90,8 @@ TEST(FetchLooks, TellHowMuchIsMadeForOtherWorkers) {
   EXPECT_FALSE(skipped_ratio(4, {"files"}));
 }
 
-/// Thirty looks at fetches, a third of them at each of these stacks.
 Reading<double> opened_images_ratio(std::vector<trace::Stack> stacks) {
-  trace::Timeline timeline;
-  timeline.stacks = std::move(stacks);
-  for (trace::Stack& stack : timeline.stacks) stack.in_fetch = true;
-  for (std::uint32_t i = 0; i < 30; ++i) timeline.stack_samples.push_back({i, 7, 7, 1, 0, i % 3});
-  job::LoaderUse loader;
-  loader.fetches.emplace_back().when = {0, 30};
-  loader.fetches.back().process = 7;
-  loader.fetches.back().thread = 7;
-  Signals signals;
-  derive_fetch_looks(timeline, loader, signals);
-  return signals.fetch_opened_images_ratio;
+  return of_looks(std::move(stacks), {}).fetch_opened_images_ratio;
 }
 
 TEST(FetchLooks, TellWhichImagesADataSetOpensAndGivesToAComposition) {

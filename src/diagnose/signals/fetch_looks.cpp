@@ -7,7 +7,6 @@
 
 #include "diagnose/signals/derive.h"
 #include "diagnose/signals/fetch_work.h"
-#include "diagnose/signals/opened_images.h"
 
 namespace unstarve::diagnose {
 

@@ -49,6 +49,13 @@ constexpr std::array<FetchWorkShare, 11> kFetchWorkShares = {{
 /// the line writes where that is compiled and has no frame. Nothing where it is none of these.
 std::optional<FetchWork> fetch_work(const trace::Stack& stack);
 
+/// Work of a fetch that worker processes of unstarve.DataLoader do in compiled code (decision
+/// 0034): a data set opens a JPEG with Pillow, and gives it to transforms of torchvision, alone or
+/// with masks and boxes, or cuts and resizes it itself.
+enum class OpenedImageWork { kNone, kDecoding, kTransforming };
+
+OpenedImageWork opened_image_work(const trace::Stack& stack);
+
 /// The work at which most looks at fetches find them, if that is at least half of them.
 std::optional<FetchWorkShare> main_fetch_work(const Signals& signals);
 

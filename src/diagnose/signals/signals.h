@@ -86,7 +86,7 @@ struct Signals {
   Reading<double> fetch_video_ratio;
   Reading<double> fetch_decompressing_ratio;
   Reading<double> fetch_resizing_ratio;       // of images
-  Reading<double> fetch_opened_images_ratio;  // signals/opened_images.h
+  Reading<double> fetch_opened_images_ratio;  // opened_image_work() of them
   Reading<double> fetch_collating_ratio;      // of those looks, in collate
   Reading<double> collating_work_ratio;       // ... at one of these works there
   Reading<double> decode_ratio;   // of a fetch's wall time, on the CPU inside image decoding

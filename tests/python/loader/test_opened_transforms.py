@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_transforms_of_the_list_are_known_to_the_lowering() -> None:
-    source = (ROOT / "src/diagnose/signals/opened_images.cpp").read_text()
+    source = (ROOT / "src/diagnose/signals/fetch_work.cpp").read_text()
     listed = re.findall(r'^    "(\w+)",$', source, re.MULTILINE)
     assert len(listed) > 20
     #: Of an image beside masks and boxes (engine/late_tensors.py).
