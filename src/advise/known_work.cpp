@@ -13,12 +13,8 @@ namespace unstarve::advise {
 
 namespace {
 
-constexpr double kMuchOfAFetch = 0.3;
 /// ... with the work that goes lighter with it.
 constexpr double kSomeOfAFetch = 0.08;
-
-/// Looks are few: 20 a second, and a run of some seconds has two standard errors of this.
-constexpr double kErrorOfShare = 0.08;
 
 constexpr std::string_view kOrCached =
     ", or keep samples in which nothing is random (`unstarve.cached(dataset)`)";

@@ -9,6 +9,11 @@
 
 namespace unstarve::advise {
 
+/// Work that takes less of a fetch is no reason to change a data set.
+inline constexpr double kMuchOfAFetch = 0.3;
+/// Looks are few: 20 a second, and a run of some seconds has two standard errors of this.
+inline constexpr double kErrorOfShare = 0.08;
+
 /// A remedy for work that a data set does for each sample, and that people of its field do
 /// otherwise (diagnose/signals/fetch_work.h).
 struct KnownWork {

@@ -198,13 +198,13 @@ def pixels_of(encoded: bytes, cut: Cut, may_differ: bool = False) -> bytearray:
     Pillow's where nothing is cut."""
     if not (cut.is_part or may_differ) or here.cuts_differ:
         here.in_vain += 1
-        return _by_pillow(encoded, cut)
+        return by_pillow(encoded, cut)
     kind = (cut.is_resized, cut.is_bicubic)
     left = here.left_to_compare.setdefault(kind, _COMPARED)
     made = _by_engine(encoded, cut)
     if left > 0 or made is None:
         here.left_to_compare[kind] = left - 1
-        expected = _by_pillow(encoded, cut)
+        expected = by_pillow(encoded, cut)
         if made is None or differ(made, expected):
             here.cuts_differ = here.cuts_differ or made is not None
             return expected
@@ -225,7 +225,8 @@ def _by_engine(encoded: bytes, cut: Cut) -> bytearray | None:
     return pixels
 
 
-def _by_pillow(encoded: bytes, cut: Cut) -> bytearray:
+def by_pillow(encoded: bytes, cut: Cut) -> bytearray:
+    """The same by Pillow alone; black where the window reaches past the target."""
     return bytearray(_cut_by_pillow(pillows(encoded), cut).tobytes())
 
 
@@ -259,9 +260,7 @@ def differ(ours: bytearray, theirs: bytearray) -> bool:
 def pillows(encoded: bytes) -> Any:
     """The RGB image, decoded."""
     opened = Image.open(io.BytesIO(encoded))
-    if opened.mode == "RGB" and here.convert is None:
-        return opened.convert("RGB")
-    return (here.convert or Image.Image.convert)(opened, "RGB")
+    return (here.convert or type(opened).convert)(opened, "RGB")
 
 
 def file_of(image: Any) -> bytes | None:
@@ -286,6 +285,7 @@ __all__ = [
     "IN_VAIN_MAX",
     "LATER",
     "OpenedImage",
+    "by_pillow",
     "differ",
     "file_of",
     "here",

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import torch
 from PIL import Image, JpegImagePlugin
 
+from unstarve.engine.cut import Cut
 from unstarve.engine.native_options import EPOCHS, most_pixels
 from unstarve.engine.native_plan import native_plan, plan_obstacle
 from unstarve.engine.opened_image import (
@@ -29,6 +30,7 @@ from unstarve.engine.opened_image import (
     IN_VAIN_MAX,
     LATER,
     OpenedImage,
+    by_pillow,
     differ,
     file_of,
     here,
@@ -165,28 +167,15 @@ def _differs(plan: Plan, encoded: bytes, epoch: int, index: int) -> bool:
 
     geometry = Plan(plan.geometry, plan.horizontal_flip, plan.vertical_flip)
     own = PrefixImages(Prefix(geometry, True, 0, ())).of_bytes(encoded, epoch, index)
-    picture = pillows(encoded)
+    size = Image.open(io.BytesIO(encoded)).size
     options: Any = _native.LoaderOptions()
     options.transform = native_plan(geometry, "nhwc")
     options.max_pixels = most_pixels()
-    drawn = _native.sample_draws(options, epoch, index, picture.size)
-    return differ(bytearray(own.tobytes()), bytearray(_cut(picture, drawn).tobytes()))
-
-
-def _cut(picture: Any, drawn: dict[str, Any]) -> Any:
-    """What Pillow makes of what was drawn."""
-    left, top, width, height = drawn["crop"]
-    cut = picture.crop((left, top, left + width, top + height))
-    mode = getattr(Image.Resampling, drawn["interpolation"].upper())
-    if cut.size != drawn["target"]:
-        cut = cut.resize(drawn["target"], mode)
-    left, top, width, height = drawn["window"]
-    cut = cut.crop((left, top, left + width, top + height))
-    if drawn["flip"]:
-        cut = cut.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
-    if drawn["vertical_flip"]:
-        cut = cut.transpose(Image.Transpose.FLIP_TOP_BOTTOM)
-    return cut
+    drawn = _native.sample_draws(options, epoch, index, size)
+    crop, target, window = (tuple(drawn[name]) for name in ("crop", "target", "window"))
+    is_bicubic = drawn["interpolation"] == "bicubic"
+    cut = Cut(size, crop, target, window, is_bicubic, drawn["flip"], drawn["vertical_flip"])
+    return differ(bytearray(own.tobytes()), by_pillow(encoded, cut))
 
 
 def _known(composition: Any) -> _Composition:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 import unstarve
+from made_photos import make_photos
 from PIL import Image
 from torch.utils import data
 from torchvision import transforms as v1
@@ -27,8 +28,6 @@ from unstarve.engine.opened_image import OpenedImage
 WORKERS = {"num_workers": 1, "batch_size": None}
 #: Pillow's resizing is 2 from the engine's in a few values, torch's own too.
 NEAR = 2
-#: Nothing but differences of decoders.
-CLOSE = 1
 
 Kinds = Image.Resampling
 Flips = Image.Transpose
@@ -36,13 +35,7 @@ Flips = Image.Transpose
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("photos")
-    random = np.random.default_rng(3)
-    for number in range(12):
-        coarse = random.integers(0, 256, (8, 9, 3), dtype=np.uint8)
-        picture = Image.fromarray(coarse).resize((120 + number, 90), Kinds.BICUBIC)
-        picture.save(root / f"{number:02}.jpg", quality=92)
-    return root
+    return make_photos(tmp_path_factory.mktemp("photos"), 120, 90)
 
 
 @pytest.fixture(autouse=True)

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import torch
 import unstarve
+from made_photos import make_photos
 from PIL import Image, ImageOps
 from torch.utils import data
 from torchvision import transforms as v1
@@ -29,13 +30,7 @@ NEAR = 2.1 / 255
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("photos")
-    random = np.random.default_rng(3)
-    for number in range(12):
-        coarse = random.integers(0, 256, (8, 9, 3), dtype=np.uint8)
-        picture = Image.fromarray(coarse).resize((90 + number, 70), Image.Resampling.BICUBIC)
-        picture.save(root / f"{number:02}.jpg", quality=92)
-    return root
+    return make_photos(tmp_path_factory.mktemp("photos"), 90, 70)
 
 
 class Photos(data.Dataset[Any]):  # type: ignore[misc]

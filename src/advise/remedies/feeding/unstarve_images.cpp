@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "advise/catalogue.h"
+#include "advise/known_work.h"
 #include "advise/parts/worker_count.h"
 #include "base/number_words.h"
 #include "base/units.h"
@@ -13,9 +14,6 @@ namespace unstarve::advise {
 
 namespace {
 
-constexpr double kMuchOfAFetch = 0.3;
-/// Looks are few: 20 a second, and a run of some seconds has two standard errors of this.
-constexpr double kErrorOfShare = 0.08;
 /// What compiled code saves of that work: bench/reach has pipelines of this kind from 2.6 times
 /// (crop and flip) to 7 times (TrivialAugment) as fast.
 constexpr double kSavedAtLeast = 0.55;
