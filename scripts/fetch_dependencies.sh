@@ -100,6 +100,7 @@ keep_all() {
   keep fmtlib "$work"/fmtlib/{include,src}
   keep simdjson "$work"/simdjson/singleheader/simdjson.{h,cpp}
   keep zlib "$work"/zlib/*.[ch]
+  keep libdeflate "$work"/libdeflate/{lib,common_defs.h,libdeflate.h}
   keep libzstd "$work/libzstd/lib"
   keep xxhash "$work"/xxhash/xxhash.[ch]
   make_sqlite || die "SQLite's sources could not be generated"

@@ -3,7 +3,7 @@
 
     python bench/imagenet_sized/imagenet_sized.py --count 1280000 [--folder ON_A_LOCAL_DISK]
 
-Makes a temporary folder of --count small JPEGs in 1000 classes (hard links), of which one is a PNG
+Makes a temporary folder of --count small JPEGs in 1000 classes (hard links), of which one is a TIFF
 named .JPEG, one is CMYK and one is cut off. Each file's class and colour together are its index, so
 that what a loop gets says which samples it got. A shuffled epoch, one resumed in the middle and
 near its end, and one of two ranks must each give every sample once, and for the odd files what
@@ -52,7 +52,7 @@ def encoded(number: int, mode: str = "RGB", kind: str = "JPEG") -> bytes:
     """A plain image of the colour, 48 x 40 pixels."""
     image = Image.new("RGB", (48, 40), colour_of(number)).convert(mode)
     stream = io.BytesIO()
-    image.save(stream, kind, **({} if kind == "PNG" else {"quality": 95, "subsampling": 0}))
+    image.save(stream, kind, **({} if kind == "TIFF" else {"quality": 95, "subsampling": 0}))
     return stream.getvalue()
 
 
@@ -65,7 +65,7 @@ def place(index: int) -> str:
 class OddFiles:
     """Sample numbers (colour times CLASSES plus class) of the files that are something else."""
 
-    png: int
+    tiff: int
     cmyk: int
     cut_off: int
 
@@ -82,15 +82,15 @@ def make_files(folder: Path, count: int) -> OddFiles:
         original.write_bytes(encoded(colour))
         for index in range(colour * CLASSES, min(count, (colour + 1) * CLASSES)):
             os.link(original, root / place(index))
-    # ImageFolder goes class by class: the PNG comes close to the end, the others before it.
+    # ImageFolder goes class by class: the TIFF comes close to the end, the others before it.
     middle = count // CLASSES // 2 * CLASSES
     odd = OddFiles(
-        png=count // CLASSES * CLASSES - 1,
+        tiff=count // CLASSES * CLASSES - 1,
         cmyk=middle + CLASSES // 2,
         cut_off=middle + CLASSES // 3,
     )
     whole = encoded(odd.cut_off // CLASSES)
-    replace(root / place(odd.png), encoded(odd.png // CLASSES, kind="PNG"))
+    replace(root / place(odd.tiff), encoded(odd.tiff // CLASSES, kind="TIFF"))
     replace(root / place(odd.cmyk), encoded(odd.cmyk // CLASSES, mode="CMYK"))
     replace(root / place(odd.cut_off), whole[: len(whole) * 9 // 10])
     return odd

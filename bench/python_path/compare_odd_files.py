@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """unstarve.DataLoader against torch's where some files are such as only Python can read.
 
-Of the files of an ImageFolder, some are PNGs that are named .jpg. Both loaders run the same epochs
+Of the files of an ImageFolder, some are TIFFs that are named .jpg. Both loaders run the same epochs
 in the same process, in turn; before anything is timed their batches are compared with crops that
 are not random. Shown are medians over the repeats, with the extremes, of the first epoch, in which
 the engine comes upon such files, and of a later one, in which it knows them: seconds of each and
@@ -31,12 +31,12 @@ BATCH = 32
 
 
 def make_folder(photos: list[Path], scratch: Path, count: int, odd: int) -> None:
-    """`count` files, `odd` of them, evenly spread, PNGs."""
+    """`count` files, `odd` of them, evenly spread, TIFFs."""
     (scratch / "only").mkdir()
     for i in range(count):
         photo, path = photos[i % len(photos)], scratch / "only" / f"{i:05}.jpg"
         if (i + 1) * odd // count > i * odd // count:
-            Image.open(photo).convert("RGB").save(path, format="png")
+            Image.open(photo).convert("RGB").save(path, format="tiff")
         else:
             path.symlink_to(photo.resolve())
 

@@ -104,7 +104,7 @@ TEST_F(ImageFolderTest, SaysWhatItCannotTake) {
   write("a/1.jpg");
   fs::create_directories(root_ + "/b");
   EXPECT_THAT(message(), HasSubstr(root_ + "/b holds no image"));
-  write("b/2.png");
+  write("b/2.tif");
   write("b/1.webp");
   EXPECT_THAT(message(), HasSubstr(root_ + "/b/1.webp is of a format that is not decoded here"));
   fs::create_directory_symlink(".", root_ + "/b/cycle");
@@ -113,8 +113,8 @@ TEST_F(ImageFolderTest, SaysWhatItCannotTake) {
 
 TEST_F(ImageFolderTest, SkipsOtherFormatsIfAsked) {
   write("a/1.jpg");
-  write("a/2.png");
-  write("a/3.png");
+  write("a/2.tif");
+  write("a/3.tif");
   ImageFolder::Options settings = options();
   settings.skip_other_formats = true;
   for (int repeat = 0; repeat < 2; ++repeat) {

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import struct
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -53,16 +56,87 @@ def test_bitmaps_have_the_pixels_of_pil(tmp_path: Path) -> None:
     assert loader.stats()["samples_by_python"] == 0
 
 
+#: Colour types of PNG's header, with the depths that PIL gives as 8 bits.
+KINDS = {0: (1, 2, 4, 8), 2: (8, 16), 3: (1, 2, 4, 8), 4: (8, 16), 6: (8, 16)}
+CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
+#: Of the seven passes of an interlaced image: the first pixel and the steps to the next ones.
+ADAM7 = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2))
+LAST_PASS = (0, 1, 1, 2)
+
+
+def chunk(kind: bytes, held: bytes) -> bytes:
+    return struct.pack(">I", len(held)) + kind + held + struct.pack(">I", zlib.crc32(kind + held))
+
+
+def made_png(size: tuple[int, int], colour: int, depth: int, interlaced: bool) -> bytes:
+    """Every kind that the specification knows, of random bytes with every filter."""
+    random = np.random.default_rng([*size, colour, depth])
+    width, height = size
+    grids = (*ADAM7, LAST_PASS) if interlaced else ((0, 0, 1, 1),)
+    rows = b""
+    for x, y, across, down in grids:
+        in_a_row = (width - x + across - 1) // across if x < width else 0
+        count = (height - y + down - 1) // down if in_a_row and y < height else 0
+        for number in range(count):
+            is_indices = colour == 3 and depth == 8
+            filtered = 0 if is_indices else number % 5
+            values = random.integers(0, 200 if is_indices else 256, 9999, dtype=np.uint8)
+            bits = in_a_row * CHANNELS[colour] * depth
+            rows += bytes([filtered]) + values.tobytes()[: (bits + 7) // 8]
+    stream = zlib.compress(rows)
+    header = struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, interlaced)
+    colours = chunk(b"PLTE", random.bytes(3 * min(200, 1 << depth))) if colour == 3 else b""
+    middle = len(stream) // 2
+    data = chunk(b"IDAT", stream[:middle]) + chunk(b"IDAT", stream[middle:])
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + colours + data + chunk(b"IEND", b"")
+
+
+@pytest.mark.parametrize("interlaced", [False, True])
+def test_pngs_have_the_pixels_of_pil(interlaced: bool) -> None:
+    cutter = _native.ImageCutter(1 << 20)
+    kinds = [(colour, depth) for colour, depths in KINDS.items() for depth in depths]
+    for colour, depth in kinds:
+        for size in ((1, 1), (3, 2), (9, 70), (129, 65)):
+            file = made_png(size, colour, depth, interlaced)
+            expected = Image.open(io.BytesIO(file)).convert("RGB")
+            for left, top in ((0, 0), (size[0] // 3, size[1] // 2)):
+                width, height = size[0] - left, size[1] - top
+                pixels = bytearray(3 * width * height)
+                cut = (left, top, width, height, width, height, 0, 0, width, height, 0, 0, 0)
+                cutter.cut(file, cut, pixels)
+                part = expected.crop((left, top, left + width, top + height))
+                assert bytes(pixels) == part.tobytes(), (colour, depth, size)
+
+
+def test_an_epoch_of_pngs_is_torchs(tmp_path: Path) -> None:
+    folder = tmp_path / "class0"
+    folder.mkdir()
+    for number, mode in enumerate(["RGB", "L", "P", "RGBA", "LA", "1"]):
+        picture(number).convert(mode).save(folder / f"{number}.png")
+    (folder / "6.png").write_bytes(made_png((50, 40), 6, 16, True))
+    picture(7).save(folder / "7 really a png.jpg", format="png")
+    dataset = datasets.ImageFolder(str(tmp_path), CUT)
+    loader = DataLoader(dataset, batch_size=3)
+    assert loader.explain().engine == "native", loader.explain()
+    assert torch.equal(epoch(loader), epoch(data.DataLoader(dataset, batch_size=3)))
+    assert loader.stats()["samples_by_python"] == 0
+
+
 def test_what_pil_alone_knows_is_left_to_it(tmp_path: Path) -> None:
-    """Bit fields, one bit a pixel, run lengths: the bytes decide, whatever the name."""
+    """One bit a pixel, grey of 16, animations, others: the bytes decide, not the name."""
     folder = bitmaps(tmp_path) / "class0"
     picture(8).convert("RGBA").save(folder / "8.bmp")
     picture(9).convert("1").save(folder / "9.bmp")
-    picture(10).save(folder / "10 really a png.bmp", format="png")
+    picture(10).save(folder / "10 really a tiff.bmp", format="tiff")
     picture(11).save(folder / "11 really a bmp.jpg", format="bmp")
+    grey: Any = np.full((31, 40), 999, np.uint16)
+    Image.fromarray(grey).save(folder / "12 grey of 16 bits.png")
+    images = [picture(13), picture(14)]
+    images[0].save(folder / "13 moving.png", save_all=True, append_images=images[1:])
     dataset = datasets.ImageFolder(str(tmp_path), CUT)
     loader = DataLoader(dataset, batch_size=4)
     assert torch.equal(epoch(loader), epoch(data.DataLoader(dataset, batch_size=4)))
+    assert loader.stats()["samples_by_python"] == 4
 
 
 def test_jpegs_and_bitmaps_beside_each_other(folder: Path) -> None:
@@ -92,4 +166,4 @@ def test_a_bitmap_that_was_cut_is_an_error_that_names_it(tmp_path: Path) -> None
 
 
 def test_endings_are_told_once() -> None:
-    assert sorted(_native.image_endings()) == [".bmp", ".jpeg", ".jpg"]
+    assert sorted(_native.image_endings()) == [".bmp", ".jpeg", ".jpg", ".png"]

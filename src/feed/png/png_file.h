@@ -1,0 +1,48 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+
+namespace unstarve::feed {
+
+/// Whether a file begins as a PNG does.
+bool is_png(std::span<const std::byte> file);
+
+/// As the header numbers them.
+enum class PngColour : std::uint8_t {
+  kGrey = 0,
+  kRgb = 2,
+  kPalette = 3,
+  kGreyAlpha = 4,
+  kRgbAlpha = 6,
+};
+
+/// The parts of a PNG that its pixels need.
+struct PngFile {
+  int width = 0;
+  int height = 0;
+  int depth = 0;  // bits of a sample: 1, 2, 4, 8 or 16
+  PngColour colour = PngColour::kGrey;
+  bool is_interlaced = false;
+  std::vector<std::array<std::uint8_t, 3>> palette;  // red, green, blue
+  std::vector<std::span<const std::byte>> data;      // pieces of one zlib stream
+
+  /// Samples of a pixel, 1 to 4.
+  int channels() const;
+  int bits_of_a_pixel() const { return channels() * depth; }
+  /// Of a row of `width` pixels, without the byte that names its filter.
+  std::size_t bytes_of_a_row(int width) const;
+};
+
+/// Finds them. `file` must stay valid as long as `png`, which keeps its memory from file to file.
+/// Source: https://www.w3.org/TR/png-3/
+/// Errors: kCorruptData for what is damaged or cut short, kNotSupported for what PIL may read: an
+/// animation, an unknown part that matters, more than `max_pixels`.
+Status read_png(std::span<const std::byte> file, std::int64_t max_pixels, PngFile& png);
+
+}  // namespace unstarve::feed
