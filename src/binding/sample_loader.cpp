@@ -22,6 +22,7 @@
 #include "binding/released.h"
 #include "feed/pipeline/image_cutter.h"
 #include "feed/pipeline/loader_parts.h"
+#include "feed/png/png_decoder.h"
 #include "kernels/pixels/colour_adjust.h"
 #include "kernels/pixels/convert.h"
 
@@ -31,6 +32,10 @@ namespace unstarve::binding {
 namespace {
 
 using Pixels = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+std::span<const std::byte> bytes_of(const nb::bytes& bytes) {
+  return {static_cast<const std::byte*>(bytes.data()), bytes.size()};
+}
 
 /// A SampleLoader for any thread: they take turns, since loading drops the GIL.
 class PythonSampleLoader {
@@ -61,8 +66,7 @@ class PythonSampleLoader {
   void load_bytes(const nb::bytes& bytes, std::uint32_t epoch, std::uint32_t index,
                   const Pixels& out) {
     const std::string name = "an image in memory";
-    const auto* first = static_cast<const std::byte*>(bytes.data());
-    const std::span<const std::byte> encoded(first, bytes.size());
+    const std::span<const std::byte> encoded = bytes_of(bytes);
     const Status status = [&] {
       const Released released;
       return load_locked({name, epoch, index, 0, encoded}, {out.data(), out.size()});
@@ -107,8 +111,7 @@ class PythonImageCutter {
         cut[10] != 0 ? feed::Interpolation::kBicubic : feed::Interpolation::kBilinear;
     geometry.flip = cut[11] != 0;
     geometry.vertical_flip = cut[12] != 0;
-    const std::span<const std::byte> file(static_cast<const std::byte*>(bytes.data()),
-                                          bytes.size());
+    const auto file = bytes_of(bytes);
     const Status status = [&] {
       const Released released;
       const MutexLock lock(mutex_);
@@ -120,6 +123,37 @@ class PythonImageCutter {
  private:
   Mutex mutex_;
   feed::ImageCutter cutter_ UNSTARVE_GUARDED_BY(mutex_);
+};
+
+/// A PngDecoder for any thread, as above.
+class PythonPngDecoder {
+ public:
+  explicit PythonPngDecoder(std::int64_t max_pixels) : decoder_(max_pixels) {}
+
+  /// Whether every checksum of a file is right, nothing but its end follows its pixels, and nothing
+  /// in it is for PIL alone to judge.
+  bool is_sound(const nb::bytes& bytes) {
+    const auto file = bytes_of(bytes);
+    const Released released;
+    const MutexLock lock(mutex_);
+    return decoder_.open(file) && decoder_.ends_soundly();
+  }
+
+  /// Its pixels as they are stored, a byte a sample.
+  void decode_stored(const nb::bytes& bytes, const Pixels& out) {
+    const auto file = bytes_of(bytes);
+    const Status status = [&]() -> Status {
+      const Released released;
+      const MutexLock lock(mutex_);
+      if (const auto size = decoder_.open(file); !size) return forward_error(size);
+      return decoder_.decode_stored({out.data(), out.size()});
+    }();
+    if (!status) raise(status.error());
+  }
+
+ private:
+  Mutex mutex_;
+  feed::PngDecoder decoder_ UNSTARVE_GUARDED_BY(mutex_);
 };
 
 kernels::ColourOp colour_op(const std::string& name) {
@@ -181,6 +215,10 @@ void bind_sample_loader(nb::module_& module) {
   nb::class_<PythonImageCutter>(module, "ImageCutter")
       .def(nb::init<std::int64_t>(), nb::arg("max_pixels"))
       .def("cut", &PythonImageCutter::cut, nb::arg("bytes"), nb::arg("cut"), nb::arg("out"));
+  nb::class_<PythonPngDecoder>(module, "PngDecoder")
+      .def(nb::init<std::int64_t>(), nb::arg("max_pixels"))
+      .def("is_sound", &PythonPngDecoder::is_sound, nb::arg("bytes"))
+      .def("decode_stored", &PythonPngDecoder::decode_stored, nb::arg("bytes"), nb::arg("out"));
 }
 
 }  // namespace unstarve::binding

@@ -15,7 +15,8 @@ from torchvision import tv_tensors
 from torchvision.transforms import InterpolationMode, v2
 
 from unstarve.engine.cut import Cut, whole
-from unstarve.engine.opened_image import IN_VAIN_MAX, OpenedImage, file_of, here, pixels_of
+from unstarve.engine.opened_image import IN_VAIN_MAX, OpenedImage, here, pixels_of
+from unstarve.engine.pillow_files import file_of
 
 functional: Any = v2.functional
 _BILINEAR = InterpolationMode.BILINEAR
@@ -142,7 +143,7 @@ def late_of(image: Any) -> Any:
         if type(image) is OpenedImage and image.encoded is not None:
             return LateImage.of(image.encoded, image.cut)
         encoded = file_of(image)
-        if encoded is not None and "transparency" not in image.info:
+        if encoded is not None:
             return LateImage.of(encoded, whole(image.size))
     return None
 

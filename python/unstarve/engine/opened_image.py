@@ -1,4 +1,4 @@
-"""An image of a JPEG file whose pixels are decoded when somebody wants them.
+"""An image of a file whose pixels are decoded when somebody wants them.
 
 What is cropped, resized and mirrored before that is remembered. Then the engine decodes only what
 is left of it, and resizes that alone.
@@ -11,10 +11,12 @@ import io
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from PIL import Image, JpegImagePlugin
+from PIL import Image
 
 from unstarve.engine.cut import Cut, whole
 from unstarve.engine.native_options import most_pixels
+from unstarve.engine.pillow_files import is_png
+from unstarve.engine.png_loading import opened_for_pillow
 
 #: Images whose pixels somebody else wanted, all of them, in a row: then they are opened as Pillow
 #: opens them.
@@ -23,8 +25,6 @@ IN_VAIN_MAX = 32
 _COMPARED = 3
 #: Of a resized image's values, one in so many may be further than 2 from Pillow's.
 _FURTHER_MAX = 1e-3
-#: Of a whole JPEG.
-END = b"\xff\xd9"
 #: As many views of an image are made before all of it is decoded at once.
 _MANY_VIEWS = 3
 
@@ -61,7 +61,7 @@ here = Here()
 
 
 class OpenedImage(Image.Image):  # type: ignore[misc]
-    """As the RGB image of a JPEG file. Once somebody wants its pixels it is of Pillow's own
+    """As the RGB image of a file. Once somebody wants its pixels it is of Pillow's own
     class."""
 
     #: The file.
@@ -196,7 +196,9 @@ LATER = tuple(_CUTS)
 def pixels_of(encoded: bytes, cut: Cut, may_differ: bool = False) -> bytearray:
     """What is cut out of the RGB image: three bytes a pixel, row by row. `may_differ`: from
     Pillow's where nothing is cut."""
-    if not (cut.is_part or may_differ) or here.cuts_differ:
+    # The engine's PNGs have Pillow's pixels, sooner.
+    is_ours = cut.is_part or may_differ or is_png(encoded)
+    if not is_ours or here.cuts_differ:
         here.in_vain += 1
         return by_pillow(encoded, cut)
     kind = (cut.is_resized, cut.is_bicubic)
@@ -259,35 +261,16 @@ def differ(ours: bytearray, theirs: bytearray) -> bool:
 
 def pillows(encoded: bytes) -> Any:
     """The RGB image, decoded."""
-    opened = Image.open(io.BytesIO(encoded))
+    opened = opened_for_pillow(encoded)
     return (here.convert or type(opened).convert)(opened, "RGB")
 
 
-def file_of(image: Any) -> bytes | None:
-    """Of a JPEG of three colours whose pixels are not there yet, as large as its file says."""
-    if type(image) is not JpegImagePlugin.JpegImageFile:
-        return None
-    if image.mode != "RGB" or len(image.tile) != 1 or image.decoderconfig:
-        return None
-    try:
-        place = image.fp.tell()
-        image.fp.seek(0)
-        encoded: bytes = image.fp.read()
-        image.fp.seek(place)
-    except (AttributeError, OSError, ValueError):
-        return None
-    # Pillow raises where a file is cut off, and does so here rather than later.
-    return encoded if encoded.endswith(END) else None
-
-
 __all__ = [
-    "END",
     "IN_VAIN_MAX",
     "LATER",
     "OpenedImage",
     "by_pillow",
     "differ",
-    "file_of",
     "here",
     "pillows",
     "pixels_of",

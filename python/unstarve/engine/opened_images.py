@@ -20,22 +20,22 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import torch
-from PIL import Image, JpegImagePlugin
+from PIL import Image, PngImagePlugin
 
+from unstarve.engine import png_loading
 from unstarve.engine.cut import Cut
 from unstarve.engine.native_options import EPOCHS, most_pixels
 from unstarve.engine.native_plan import native_plan, plan_obstacle
 from unstarve.engine.opened_image import (
-    END,
     IN_VAIN_MAX,
     LATER,
     OpenedImage,
     by_pillow,
     differ,
-    file_of,
     here,
     pillows,
 )
+from unstarve.engine.pillow_files import KINDS, file_of, leave_file, waits_in_memory
 from unstarve.engine.prefix_images import PrefixImages
 from unstarve.lowering.composition import Prefix, read_prefix
 from unstarve.lowering.inside import steps_within
@@ -235,21 +235,13 @@ def _convert(original: Any) -> Any:
     def convert(image: Any, mode: Any = None, *given: Any, **more: Any) -> Any:
         is_plain = mode == "RGB" and not given and not more
         if is_plain and here.in_vain < IN_VAIN_MAX:
-            encoded = None if "transparency" in image.info else file_of(image)
+            encoded = file_of(image, to_convert=True)
             if encoded is not None:
-                _leave_file(image, encoded)
+                leave_file(image, encoded)
                 return OpenedImage(encoded, image)
         return original(image, mode, *given, **more)
 
     return convert
-
-
-def _leave_file(image: Any, encoded: bytes) -> None:
-    """Pillow would have loaded the image: whoever uses it still needs no file, and one that Pillow
-    opened is closed."""
-    file, image.fp = image.fp, io.BytesIO(encoded)
-    if getattr(image, "_exclusive_fp", False):
-        file.close()
 
 
 def _load(original: Any) -> Any:
@@ -257,10 +249,8 @@ def _load(original: Any) -> Any:
 
     def load(image: Any) -> Any:
         by = sys._getframe(1).f_globals.get("__name__")
-        is_waiting = type(image) is JpegImagePlugin.JpegImageFile and len(image.tile) == 1
         may_wait = by == "datasets.features.image" and here.in_vain < IN_VAIN_MAX
-        in_memory = isinstance(getattr(image, "fp", None), io.BytesIO)
-        if may_wait and is_waiting and in_memory and image.fp.getbuffer()[-2:] == END:
+        if may_wait and waits_in_memory(image):
             return None
         return original(image)
 
@@ -271,7 +261,7 @@ def _later(name: str) -> Callable[[Any], Any]:
     def make(original: Any) -> Any:
         def method(image: Any, *given: Any, **more: Any) -> Any:
             made = None
-            if here.in_vain < IN_VAIN_MAX and "transparency" not in image.info:
+            if here.in_vain < IN_VAIN_MAX:
                 encoded = file_of(image)
                 if encoded is not None:
                     made = OpenedImage(encoded, image).later(name, given, more)
@@ -287,10 +277,13 @@ def install() -> None:
     if _installed:
         return
     _installed.append(True)
-    _exchange(JpegImagePlugin.JpegImageFile, "convert", _convert)
-    for name in LATER:
-        _exchange(JpegImagePlugin.JpegImageFile, name, _later(name))
-    _exchange(JpegImagePlugin.JpegImageFile, "load", _load)
+    for kind in KINDS:
+        _exchange(kind, "convert", _convert)
+        for name in LATER:
+            _exchange(kind, name, _later(name))
+        if kind is PngImagePlugin.PngImageFile:
+            _exchange(kind, "load", png_loading.load)
+        _exchange(kind, "load", _load)
     if "torchvision.tv_tensors" in sys.modules:
         _install_tensors()
     for module, name, method in _KINDS:

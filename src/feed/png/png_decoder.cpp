@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "feed/data/room_in.h"
-#include "feed/png/png_pixels.h"
 #include "kernels/png/unfilter.h"
 #include "kernels/resize.h"
 
@@ -20,6 +19,21 @@ constexpr int kFilters = 5;
 /// A byte of a deflate stream is at most so many bytes of its pixels.
 constexpr std::size_t kMostOfAByte = 1032;
 
+/// Leaves rows one behind the other.
+class CopiedRows final : public RowSink {
+ public:
+  CopiedRows(std::size_t bytes, std::uint8_t* to) : bytes_(bytes), to_(to) {}
+  void rows(const std::uint8_t* first, std::ptrdiff_t stride, int count) override {
+    for (int row = 0; row < count; ++row, to_ += bytes_) {
+      std::memcpy(to_, first + row * stride, bytes_);
+    }
+  }
+
+ private:
+  const std::size_t bytes_;
+  std::uint8_t* to_;
+};
+
 }  // namespace
 
 Result<ImageSize> PngDecoder::open(std::span<const std::byte> file) {
@@ -30,17 +44,40 @@ Result<ImageSize> PngDecoder::open(std::span<const std::byte> file) {
   return ImageSize{png_.width, png_.height};
 }
 
+bool PngDecoder::ends_soundly() const {
+  return png_.ends_with_pixels &&
+         std::all_of(png_.data.begin(), png_.data.end(),
+                     [](const PngChunk& chunk) { return chunk.is_sound(); });
+}
+
 Status PngDecoder::decode(const Box& region, RowSink& sink) {
+  return decode_as(PngPixels::kRgb, region, sink);
+}
+
+Status PngDecoder::decode_stored(std::span<std::uint8_t> out) {
+  const auto bytes = static_cast<std::size_t>(png_.width) * static_cast<std::size_t>(png_.height) *
+                     static_cast<std::size_t>(png_.channels());
+  if (out.size() != bytes) {
+    return fail(ErrorCode::kInvalidArgument, "the pixels take {} bytes, not {}", bytes, out.size());
+  }
+  CopiedRows sink(static_cast<std::size_t>(png_.width * png_.channels()), out.data());
+  return decode_as(PngPixels::kStored, {0, 0, png_.width, png_.height}, sink);
+}
+
+Status PngDecoder::decode_as(PngPixels pixels, const Box& region, RowSink& sink) {
   if (Status status = inflate(); !status) return status;
   const std::size_t widest = png_.bytes_of_a_row(png_.width) + kernels::kUnfilterPadding;
   zeros_.resize(std::max(zeros_.size(), widest));
-  return png_.is_interlaced ? decode_passes(region, sink) : decode_rows(region, sink);
+  return png_.is_interlaced ? decode_passes(pixels, region, sink)
+                            : decode_rows(pixels, region, sink);
 }
 
 std::span<const std::byte> PngDecoder::whole_stream() {
-  if (png_.data.size() == 1) return png_.data.front();
+  if (png_.data.size() == 1) return png_.data.front().held();
   stream_.clear();
-  for (const auto piece : png_.data) stream_.insert(stream_.end(), piece.begin(), piece.end());
+  for (const PngChunk& chunk : png_.data) {
+    stream_.insert(stream_.end(), chunk.held().begin(), chunk.held().end());
+  }
   return stream_;
 }
 
@@ -85,21 +122,23 @@ Status PngDecoder::unfilter_row(std::uint8_t* row, const std::uint8_t* above,
   return {};
 }
 
-Status PngDecoder::decode_rows(const Box& region, RowSink& sink) {
-  const std::size_t stride = static_cast<std::size_t>(region.width) * 3;
+Status PngDecoder::decode_rows(PngPixels pixels, const Box& region, RowSink& sink) {
+  const auto channels = static_cast<std::size_t>(channels_of(png_, pixels));
+  const std::size_t stride = static_cast<std::size_t>(region.width) * channels;
   rows_.resize(std::max(rows_.size(), stride * kStripRows + kRowPadding));
   // No pixel is told by one to its right.
   const std::size_t needed = png_.bytes_of_a_row(region.x + region.width);
   const std::size_t raw_stride = png_.bytes_of_a_row(png_.width) + 1;
   auto* row = reinterpret_cast<std::uint8_t*>(raw_.data());
   const std::uint8_t* above = zeros_.data();
-  int ready = 0;  // rows of RGB
+  int ready = 0;  // rows of pixels
   for (int y = 0; y < region.y + region.height; ++y, row += raw_stride) {
     if (Status status = unfilter_row(row, above, needed); !status) return status;
     above = row + 1;
     if (y < region.y) continue;
-    std::uint8_t* const rgb = rows_.data() + stride * static_cast<std::size_t>(ready);
-    if (Status status = rgb_of(png_, above, region.x, region.width, rgb); !status) return status;
+    std::uint8_t* const out = rows_.data() + stride * static_cast<std::size_t>(ready);
+    const Status written = write_pixels(png_, pixels, above, region.x, region.width, out);
+    if (!written) return written;
     if (++ready < kStripRows && y + 1 < region.y + region.height) continue;
     sink.rows(rows_.data(), static_cast<std::ptrdiff_t>(stride), ready);
     ready = 0;
@@ -107,36 +146,43 @@ Status PngDecoder::decode_rows(const Box& region, RowSink& sink) {
   return {};
 }
 
-Status PngDecoder::decode_passes(const Box& region, RowSink& sink) {
-  const std::size_t stride = static_cast<std::size_t>(png_.width) * 3;
+Status PngDecoder::decode_passes(PngPixels pixels, const Box& region, RowSink& sink) {
+  const auto channels = static_cast<std::size_t>(channels_of(png_, pixels));
+  const std::size_t stride = static_cast<std::size_t>(png_.width) * channels;
   const std::size_t bytes = stride * static_cast<std::size_t>(png_.height);
   placed_.resize(std::max(placed_.size(), bytes + kRowPadding));
   auto* rows = reinterpret_cast<std::uint8_t*>(raw_.data());
   for (const Pass& pass : passes()) {
-    if (Status status = place(pass, rows); !status) return status;
+    if (Status status = place(pixels, pass, rows); !status) return status;
     rows += (png_.bytes_of_a_row(pass.width) + 1) * static_cast<std::size_t>(pass.height);
   }
   for (int y = region.y; y < region.y + region.height; y += kStripRows) {
     const int count = std::min(kStripRows, region.y + region.height - y);
     const std::size_t first = stride * static_cast<std::size_t>(y);
-    sink.rows(placed_.data() + first + std::size_t{3} * static_cast<std::size_t>(region.x),
+    sink.rows(placed_.data() + first + channels * static_cast<std::size_t>(region.x),
               static_cast<std::ptrdiff_t>(stride), count);
   }
   return {};
 }
 
-Status PngDecoder::place(const Pass& pass, std::uint8_t* rows) {
+Status PngDecoder::place(PngPixels pixels, const Pass& pass, std::uint8_t* rows) {
+  const auto channels = static_cast<std::size_t>(channels_of(png_, pixels));
   const std::size_t bytes = png_.bytes_of_a_row(pass.width);
-  rows_.resize(std::max(rows_.size(), std::size_t{3} * static_cast<std::size_t>(pass.width)));
+  rows_.resize(std::max(rows_.size(), channels * static_cast<std::size_t>(pass.width)));
   const std::uint8_t* above = zeros_.data();
   for (int i = 0; i < pass.height; ++i, rows += bytes + 1) {
     if (Status status = unfilter_row(rows, above, bytes); !status) return status;
     above = rows + 1;
-    if (Status status = rgb_of(png_, above, 0, pass.width, rows_.data()); !status) return status;
-    const std::int64_t y = pass.y + std::int64_t{i} * pass.y_step;
-    std::uint8_t* to = placed_.data() + 3 * (y * png_.width + pass.x);
-    for (int x = 0; x < pass.width; ++x, to += std::ptrdiff_t{3} * pass.x_step) {
-      std::memcpy(to, rows_.data() + std::ptrdiff_t{3} * x, 3);
+    const Status written = write_pixels(png_, pixels, above, 0, pass.width, rows_.data());
+    if (!written) return written;
+    const std::size_t first = static_cast<std::size_t>(pass.y + std::int64_t{i} * pass.y_step) *
+                                  static_cast<std::size_t>(png_.width) +
+                              static_cast<std::size_t>(pass.x);
+    const std::uint8_t* from = rows_.data();
+    std::uint8_t* to = placed_.data() + channels * first;
+    for (int x = 0; x < pass.width; ++x, from += channels) {
+      std::memcpy(to, from, channels);
+      to += channels * static_cast<std::size_t>(pass.x_step);
     }
   }
   return {};

@@ -9,6 +9,7 @@
 #include "feed/data/image_decoder.h"
 #include "feed/png/inflate.h"
 #include "feed/png/png_file.h"
+#include "feed/png/png_pixels.h"
 
 namespace unstarve::feed {
 
@@ -21,6 +22,11 @@ class PngDecoder final : public ImageDecoder {
   explicit PngDecoder(std::int64_t max_pixels) : max_pixels_(max_pixels) {}
   Result<ImageSize> open(std::span<const std::byte> file) override;
   Status decode(const Box& region, RowSink& sink) override;
+  /// All pixels as PngPixels::kStored, row by row. `out` has room for them: kInvalidArgument.
+  Status decode_stored(std::span<std::uint8_t> out);
+  /// Of the file that was opened last: whether the checksums of the pixels' parts are right, so
+  /// that damage is known before anything is decoded, and nothing but the end follows them.
+  bool ends_soundly() const;
 
  private:
   /// A rectangular grid of the image's pixels whose rows follow each other in the file. An image
@@ -32,9 +38,10 @@ class PngDecoder final : public ImageDecoder {
   };
   Status inflate();
   std::span<const std::byte> whole_stream();
-  Status decode_rows(const Box& region, RowSink& sink);
-  Status decode_passes(const Box& region, RowSink& sink);
-  Status place(const Pass& pass, std::uint8_t* rows);
+  Status decode_as(PngPixels pixels, const Box& region, RowSink& sink);
+  Status decode_rows(PngPixels pixels, const Box& region, RowSink& sink);
+  Status decode_passes(PngPixels pixels, const Box& region, RowSink& sink);
+  Status place(PngPixels pixels, const Pass& pass, std::uint8_t* rows);
   /// Undoes the filter of the row that begins at `row` with the filter's name.
   Status unfilter_row(std::uint8_t* row, const std::uint8_t* above, std::size_t bytes) const;
   std::vector<Pass> passes() const;
@@ -45,8 +52,8 @@ class PngDecoder final : public ImageDecoder {
   std::vector<std::byte> stream_;     // its pieces, where there are several
   std::vector<std::byte> raw_;        // rows, each after its filter's name
   std::vector<std::uint8_t> zeros_;   // above the first row
-  std::vector<std::uint8_t> rows_;    // RGB, with padding
-  std::vector<std::uint8_t> placed_;  // all of an interlaced image in RGB, with padding
+  std::vector<std::uint8_t> rows_;    // of pixels, with padding
+  std::vector<std::uint8_t> placed_;  // all pixels of an interlaced image, with padding
 };
 
 }  // namespace unstarve::feed

@@ -90,6 +90,46 @@ TEST(PngDecoder, EachKindOfColour) {
   EXPECT_EQ(one_row(6, 8, {0, 1, 2, 3, 9, 4, 5, 6, 9}), (PngRows{1, 2, 3, 4, 5, 6}));
 }
 
+TEST(PngDecoder, StoredSamplesAreThoseThatPilLoads) {
+  const auto stored = [](std::uint8_t colour, std::uint8_t depth, const PngRows& raw) {
+    const PngOptions options = {.width = 2,
+                                .height = 1,
+                                .depth = depth,
+                                .colour = colour,
+                                .palette = colour == 3 ? PngRows{1, 2, 3} : PngRows{}};
+    const auto file = made_png(options, raw);
+    PngDecoder decoder(kMostPngPixels);
+    EXPECT_TRUE(decoder.open(file));
+    EXPECT_EQ(decoder.decode_stored({}).error().code, ErrorCode::kInvalidArgument);
+    const std::size_t channels = colour == 6 ? 4 : colour == 4 ? 2 : colour == 2 ? 3 : 1;
+    PngRows out(2 * channels);
+    const Status status = decoder.decode_stored(out);
+    EXPECT_TRUE(status);
+    return out;
+  };
+  EXPECT_EQ(stored(0, 4, {0, 0x1E}), (PngRows{17, 238}));
+  EXPECT_EQ(stored(3, 2, {0, 0b1101'0000}), (PngRows{3, 1}));  // the palette has no such colours
+  EXPECT_EQ(stored(4, 8, {1, 7, 99, 2, 1}), (PngRows{7, 99, 9, 100}));
+  EXPECT_EQ(stored(6, 8, {0, 1, 2, 3, 4, 5, 6, 7, 8}), (PngRows{1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(stored(2, 16, {0, 1, 9, 2, 9, 3, 9, 4, 9, 5, 9, 6, 9}), (PngRows{1, 2, 3, 4, 5, 6}));
+}
+
+TEST(PngDecoder, SaysWhetherAFileEndsSoundly) {
+  FileBytes file = made_png({.pieces = 2}, png_rows(15, 3, false));
+  PngDecoder decoder(kMostPngPixels);
+  ASSERT_TRUE(decoder.open(file));
+  EXPECT_TRUE(decoder.ends_soundly());
+  file[file.size() - 13] ^= std::byte{1};  // the last of the second piece's, before the end
+  ASSERT_TRUE(decoder.open(file));
+  EXPECT_FALSE(decoder.ends_soundly());
+  FileBytes with_words = made_png({}, png_rows(15, 3, false));
+  FileBytes words;
+  test::append_chunk(words, "tEXt", {});
+  with_words.insert(with_words.end() - 12, words.begin(), words.end());
+  ASSERT_TRUE(decoder.open(with_words));
+  EXPECT_FALSE(decoder.ends_soundly());
+}
+
 // Seven passes: with 3 x 3 pixels, those at (0, 0), (2, 0), (0, 2), (2, 2), (1, 0), (1, 2), and the
 // middle row.
 TEST(PngDecoder, InterlacedOnesAreReadInTheirOrder) {

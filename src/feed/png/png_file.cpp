@@ -20,31 +20,17 @@ std::uint32_t number_at(std::span<const std::byte> bytes, std::size_t at) {
   return number;
 }
 
-/// One part of a file: its length, four letters, what it holds, a checksum of the last two.
-struct Chunk {
-  std::string_view kind;
-  std::span<const std::byte> held;
-};
-
 constexpr std::size_t kAround = 12;  // the bytes of a chunk that holds nothing
 
-Result<Chunk> chunk_at(std::span<const std::byte> file, std::size_t at) {
+/// Its length, four letters, what it holds, a checksum of the last two.
+Result<PngChunk> chunk_at(std::span<const std::byte> file, std::size_t at) {
   const auto cut_short = [] {
     return fail(ErrorCode::kCorruptData, "the file ends before the image does: it was cut short");
   };
   if (file.size() - at < kAround) return cut_short();
   const std::size_t length = number_at(file, at);
   if (length > file.size() - at - kAround) return cut_short();
-  Chunk chunk;
-  chunk.kind = {reinterpret_cast<const char*>(file.data() + at + 4), 4};
-  chunk.held = file.subspan(at + 8, length);
-  return chunk;
-}
-
-/// The checksum of the pixels' chunks is not looked at, as by PIL: their stream has its own.
-bool is_sound(std::span<const std::byte> file, std::size_t at, const Chunk& chunk) {
-  const std::size_t length = chunk.held.size();
-  return crc32_of(file.subspan(at + 4, length + 4)) == number_at(file, at + 8 + length);
+  return PngChunk{file.subspan(at + 4, 4 + length), number_at(file, at + 8 + length)};
 }
 
 bool has_depth(PngColour colour, int depth) {
@@ -102,10 +88,10 @@ Status read_palette(std::span<const std::byte> held, PngFile& png) {
 }
 
 /// What stands before the pixels and is not the header.
-Status read_part(const Chunk& chunk, PngFile& png) {
-  if (chunk.kind == "PLTE") return read_palette(chunk.held, png);
-  if (chunk.kind == "acTL") return fail(ErrorCode::kNotSupported, "a PNG with an animation");
-  const bool matters = (static_cast<unsigned char>(chunk.kind[0]) & 0x20U) == 0;
+Status read_part(const PngChunk& chunk, PngFile& png) {
+  if (chunk.kind() == "PLTE") return read_palette(chunk.held(), png);
+  if (chunk.kind() == "acTL") return fail(ErrorCode::kNotSupported, "a PNG with an animation");
+  const bool matters = (static_cast<unsigned char>(chunk.kind()[0]) & 0x20U) == 0;
   if (matters) {
     return fail(ErrorCode::kNotSupported, "a PNG with a part that is not known: it is critical");
   }
@@ -113,6 +99,12 @@ Status read_part(const Chunk& chunk, PngFile& png) {
 }
 
 }  // namespace
+
+std::string_view PngChunk::kind() const {
+  return {reinterpret_cast<const char*>(letters_and_held.data()), 4};
+}
+
+bool PngChunk::is_sound() const { return crc32_of(letters_and_held) == checksum; }
 
 bool is_png(std::span<const std::byte> file) {
   return file.size() >= kSignature.size() &&
@@ -143,27 +135,31 @@ Status read_png(std::span<const std::byte> file, std::int64_t max_pixels, PngFil
   png.data.clear();
   bool has_header = false;
   for (std::size_t at = kSignature.size();;) {
-    const Result<Chunk> chunk = chunk_at(file, at);
+    const Result<PngChunk> chunk = chunk_at(file, at);
     if (!chunk) return forward_error(chunk);
-    const bool holds_pixels = chunk->kind == "IDAT";
-    if (!png.data.empty() && !holds_pixels) break;
-    if (has_header == (chunk->kind == "IHDR")) {
+    const bool holds_pixels = chunk->kind() == "IDAT";
+    if (!png.data.empty() && !holds_pixels) {
+      png.ends_with_pixels = chunk->kind() == "IEND";
+      break;
+    }
+    if (has_header == (chunk->kind() == "IHDR")) {
       return fail(ErrorCode::kCorruptData, "a PNG whose header is not where it must be");
     }
-    if (!holds_pixels && !is_sound(file, at, *chunk)) {
+    // That of the pixels is not looked at, as by PIL: their stream has its own.
+    if (!holds_pixels && !chunk->is_sound()) {
       return fail(ErrorCode::kCorruptData, "a PNG with a damaged part at byte {}", at);
     }
     Status status;
     if (!has_header) {
-      status = read_header(chunk->held, max_pixels, png);
+      status = read_header(chunk->held(), max_pixels, png);
     } else if (holds_pixels) {
-      png.data.push_back(chunk->held);
+      png.data.push_back(*chunk);
     } else {
       status = read_part(*chunk, png);
     }
     if (!status) return status;
     has_header = true;
-    at += kAround + chunk->held.size();
+    at += kAround + chunk->held().size();
   }
   if (png.colour == PngColour::kPalette && png.palette.empty()) {
     return fail(ErrorCode::kNotSupported, "a PNG of colours that it does not name");

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -22,6 +23,16 @@ enum class PngColour : std::uint8_t {
   kRgbAlpha = 6,
 };
 
+/// One part of a file, as it lies there: what its four letters say that it is, and what it holds.
+struct PngChunk {
+  std::span<const std::byte> letters_and_held;
+  std::uint32_t checksum = 0;  // of those, as the file says
+
+  std::string_view kind() const;
+  std::span<const std::byte> held() const { return letters_and_held.subspan(4); }
+  bool is_sound() const;
+};
+
 /// The parts of a PNG that its pixels need.
 struct PngFile {
   int width = 0;
@@ -29,8 +40,9 @@ struct PngFile {
   int depth = 0;  // bits of a sample: 1, 2, 4, 8 or 16
   PngColour colour = PngColour::kGrey;
   bool is_interlaced = false;
+  bool ends_with_pixels = false;                     // nothing but the end follows them
   std::vector<std::array<std::uint8_t, 3>> palette;  // red, green, blue
-  std::vector<std::span<const std::byte>> data;      // pieces of one zlib stream
+  std::vector<PngChunk> data;                        // what they hold is one zlib stream
 
   /// Samples of a pixel, 1 to 4.
   int channels() const;

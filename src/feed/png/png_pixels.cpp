@@ -17,30 +17,16 @@ Status write_colours(const PngFile& png, const std::uint8_t* indices, int count,
   return {};
 }
 
-/// Of pixels that are less than a byte each.
-Status write_small(const PngFile& png, const std::uint8_t* row, int begin, int count,
-                   std::uint8_t* rgb) {
-  constexpr int kAtOnce = 256;
+/// Of pixels that are less than a byte each: an index, or grey as 8 bits.
+void unpack(const PngFile& png, const std::uint8_t* row, int begin, int count, std::uint8_t* out) {
   const int in_a_byte = 8 / png.depth;
   const int highest = (1 << png.depth) - 1;
   const int scale = png.colour == PngColour::kPalette ? 1 : 255 / highest;
-  std::array<std::uint8_t, kAtOnce> values = {};
-  for (int done = 0; done < count; done += kAtOnce) {
-    const int now = std::min(kAtOnce, count - done);
-    for (int i = 0; i < now; ++i) {
-      const int x = begin + done + i;
-      const int shift = 8 - png.depth * (x % in_a_byte + 1);
-      const int value = row[x / in_a_byte] >> shift & highest;
-      values[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(value * scale);
-    }
-    std::uint8_t* const to = rgb + std::ptrdiff_t{3} * done;
-    if (png.colour == PngColour::kPalette) {
-      if (Status status = write_colours(png, values.data(), now, to); !status) return status;
-    } else {
-      for (int i = 0; i < now; ++i) std::memset(to + 3 * i, values[std::size_t(i)], 3);
-    }
+  for (int x = begin; x < begin + count; ++x) {
+    const int shift = 8 - png.depth * (x % in_a_byte + 1);
+    const int value = row[x / in_a_byte] >> shift & highest;
+    *out++ = static_cast<std::uint8_t>(value * scale);
   }
-  return {};
 }
 
 /// Of pixels of one or two samples, of which the first is grey.
@@ -63,30 +49,72 @@ void write_rgb(const std::uint8_t* from, int count, std::uint8_t* rgb) {
   }
 }
 
-}  // namespace
+/// The same of pixels that are less than a byte each.
+Status write_small_rgb(const PngFile& png, const std::uint8_t* row, int begin, int count,
+                       std::uint8_t* rgb) {
+  constexpr int kAtOnce = 256;
+  std::array<std::uint8_t, kAtOnce> values = {};
+  for (int done = 0; done < count; done += kAtOnce, rgb += std::ptrdiff_t{3} * kAtOnce) {
+    const int now = std::min(kAtOnce, count - done);
+    unpack(png, row, begin + done, now, values.data());
+    if (png.colour != PngColour::kPalette) {
+      write_grey<1>(values.data(), now, rgb);
+    } else if (Status status = write_colours(png, values.data(), now, rgb); !status) {
+      return status;
+    }
+  }
+  return {};
+}
 
-Status rgb_of(const PngFile& png, const std::uint8_t* row, int begin, int count,
-              std::uint8_t* rgb) {
-  if (png.depth < 8) return write_small(png, row, begin, count, rgb);
-  const std::uint8_t* const from = row + std::ptrdiff_t{begin} * (png.bits_of_a_pixel() / 8);
+Status write_rgb(const PngFile& png, const std::uint8_t* from, int count, std::uint8_t* rgb) {
   const bool is_wide = png.depth == 16;
   switch (png.colour) {
-    case PngColour::kGrey: write_grey<1>(from, count, rgb); return {};
+    case PngColour::kGrey: write_grey<1>(from, count, rgb); break;
     case PngColour::kPalette: return write_colours(png, from, count, rgb);
     case PngColour::kGreyAlpha:
       is_wide ? write_grey<4>(from, count, rgb) : write_grey<2>(from, count, rgb);
-      return {};
+      break;
     case PngColour::kRgb:
       if (is_wide) {
         write_rgb<6, 2>(from, count, rgb);
       } else {
         std::memcpy(rgb, from, 3 * static_cast<std::size_t>(count));
       }
-      return {};
+      break;
     case PngColour::kRgbAlpha:
       is_wide ? write_rgb<8, 2>(from, count, rgb) : write_rgb<4, 1>(from, count, rgb);
-      return {};
+      break;
   }
+  return {};
+}
+
+/// Of each sample the higher 8 bits, which come first.
+void write_samples(const std::uint8_t* from, int count, int depth, std::uint8_t* out) {
+  const std::ptrdiff_t step = depth / 8;
+  if (step == 1) {
+    std::memcpy(out, from, static_cast<std::size_t>(count));
+    return;
+  }
+  for (int i = 0; i < count; ++i) out[i] = from[i * step];
+}
+
+}  // namespace
+
+int channels_of(const PngFile& png, PngPixels pixels) {
+  return pixels == PngPixels::kRgb ? 3 : png.channels();
+}
+
+Status write_pixels(const PngFile& png, PngPixels pixels, const std::uint8_t* row, int begin,
+                    int count, std::uint8_t* out) {
+  const bool is_rgb = pixels == PngPixels::kRgb;
+  if (png.depth < 8) {
+    if (is_rgb) return write_small_rgb(png, row, begin, count, out);
+    unpack(png, row, begin, count, out);
+    return {};
+  }
+  const std::uint8_t* const from = row + std::ptrdiff_t{begin} * (png.bits_of_a_pixel() / 8);
+  if (is_rgb) return write_rgb(png, from, count, out);
+  write_samples(from, count * png.channels(), png.depth, out);
   return {};
 }
 

@@ -7,10 +7,18 @@
 
 namespace unstarve::feed {
 
-/// Writes `count` pixels of a row, from the `begin`th on, as RGB: those of PIL's convert("RGB").
-/// Transparency is dropped, and of 16 bits the lower 8 are. `row` has had its filter undone.
+/// As what pixels are written, a byte a sample.
+enum class PngPixels : std::uint8_t {
+  kRgb,     // as PIL's convert("RGB"): transparency is dropped, and of 16 bits the lower 8 are
+  kStored,  // as PIL loads them in its modes L, P, LA, RGB and RGBA: a palette's are its indices
+};
+
+int channels_of(const PngFile& png, PngPixels pixels);
+
+/// Writes `count` pixels of a row, from the `begin`th on. `row` has had its filter undone.
 /// Errors: kNotSupported for an index that the palette lacks, of which PIL's versions make
-/// different things.
-Status rgb_of(const PngFile& png, const std::uint8_t* row, int begin, int count, std::uint8_t* rgb);
+/// different colours.
+Status write_pixels(const PngFile& png, PngPixels pixels, const std::uint8_t* row, int begin,
+                    int count, std::uint8_t* out);
 
 }  // namespace unstarve::feed

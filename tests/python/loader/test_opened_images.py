@@ -246,7 +246,7 @@ def test_the_image_that_was_converted_needs_no_file(folder: Path) -> None:
 
 def test_files_of_other_kinds_are_pillows(tmp_path: Path, folder: Path) -> None:
     picture = Image.open(folder / "03.jpg").convert("RGB")
-    picture.save(tmp_path / "0.png")
+    picture.save(tmp_path / "0.tif")
     picture.convert("L").save(tmp_path / "1.jpg")
     picture.convert("CMYK").save(tmp_path / "2.jpg")
     picture.save(tmp_path / "3.webp")
