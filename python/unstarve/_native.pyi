@@ -253,7 +253,15 @@ class PngDecoder:
     def decode_stored(self, bytes: bytes, out: Any) -> None: ...
 
 def convert_pixels(
-    pixels: Any, mean: Sequence[float], deviation: Sequence[float] | None, out: Any
+    pixels: Any,
+    mean: Sequence[float],
+    deviation: Sequence[float] | None,
+    out: Any,
+    divides: bool = ...,
+    is_planar: bool = ...,
+) -> None: ...
+def normalise(
+    values: Any, mean: Sequence[float], deviation: Sequence[float], out: Any, is_planar: bool
 ) -> None: ...
 def adjust_colour(name: str, factor: float, pixels: Any) -> None: ...
 

@@ -25,6 +25,7 @@
 #include "feed/png/png_decoder.h"
 #include "kernels/pixels/colour_adjust.h"
 #include "kernels/pixels/convert.h"
+#include "kernels/pixels/normalise.h"
 
 namespace nb = nanobind;
 
@@ -32,6 +33,7 @@ namespace unstarve::binding {
 namespace {
 
 using Pixels = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using GivenPixels = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 std::span<const std::byte> bytes_of(const nb::bytes& bytes) {
   return {static_cast<const std::byte*>(bytes.data()), bytes.size()};
@@ -175,23 +177,37 @@ void adjust_colour(const std::string& name, double factor, const Pixels& pixels)
 }
 
 using Floats = nb::ndarray<float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using GivenFloats = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-/// Interleaved RGB as torchvision's second ToDtype(float32, scale=True) makes it, and Normalize
-/// where `deviation` has numbers: all of red, then green, then blue.
-void convert_pixels(const Pixels& pixels, const std::array<float, 3>& mean,
-                    const std::optional<std::array<float, 3>>& deviation, const Floats& out) {
+/// Bytes of interleaved RGB as float32, divided by 255 or, as torchvision's second ToDtype does it,
+/// multiplied by 1 / 255; and Normalize where `deviation` has numbers. `is_planar`: all of red,
+/// then green, then blue.
+void convert_pixels(const GivenPixels& pixels, const std::array<float, 3>& mean,
+                    const std::optional<std::array<float, 3>>& deviation, const Floats& out,
+                    bool divides, bool is_planar) {
   if (pixels.size() % kernels::kChannels != 0 || out.size() != pixels.size()) {
     throw nb::value_error("pixels of RGB are three bytes each, and as many numbers");
   }
   kernels::Conversion conversion;
-  conversion.planar = true;
-  conversion.scale = kernels::ValueScale::kMultiply;
+  conversion.planar = is_planar;
+  conversion.scale = divides ? kernels::ValueScale::kDivide : kernels::ValueScale::kMultiply;
   conversion.normalise = deviation.has_value();
   conversion.mean = mean;
   if (deviation) conversion.deviation = *deviation;
   const Released released;
   kernels::convert_pixels(conversion, pixels.data(), pixels.size() / kernels::kChannels,
                           out.data());
+}
+
+/// Three channels of `values`, as torchvision's Normalize. `out` may be `values`.
+void normalise(const GivenFloats& values, const std::array<float, 3>& mean,
+               const std::array<float, 3>& deviation, const Floats& out, bool is_planar) {
+  if (values.size() % kernels::kChannels != 0 || out.size() != values.size()) {
+    throw nb::value_error("pixels of RGB are three numbers each, before and after");
+  }
+  const Released released;
+  kernels::normalise({mean, deviation, is_planar}, values.data(),
+                     values.size() / kernels::kChannels, out.data());
 }
 
 }  // namespace
@@ -209,7 +225,10 @@ void bind_sample_loader(nb::module_& module) {
            nb::arg("index"), nb::arg("out"))
       .def_prop_ro("image_bytes", &PythonSampleLoader::image_bytes);
   module.def("convert_pixels", &convert_pixels, nb::arg("pixels"), nb::arg("mean"),
-             nb::arg("deviation").none(), nb::arg("out"));
+             nb::arg("deviation").none(), nb::arg("out"), nb::arg("divides") = false,
+             nb::arg("is_planar") = true);
+  module.def("normalise", &normalise, nb::arg("values"), nb::arg("mean"), nb::arg("deviation"),
+             nb::arg("out"), nb::arg("is_planar"));
   module.def("adjust_colour", &adjust_colour, nb::arg("name"), nb::arg("factor"),
              nb::arg("pixels"));
   nb::class_<PythonImageCutter>(module, "ImageCutter")

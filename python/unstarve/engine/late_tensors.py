@@ -7,6 +7,7 @@ go on doing so; of the image, crops, sizes and flips are remembered until its pi
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ import torch
 from torchvision import tv_tensors
 from torchvision.transforms import InterpolationMode, v2
 
+from unstarve.engine import tensor_functions
 from unstarve.engine.cut import Cut, whole
 from unstarve.engine.opened_image import IN_VAIN_MAX, OpenedImage, here, pixels_of
 from unstarve.engine.pillow_files import file_of
@@ -276,6 +278,9 @@ def call_kernel(original: Any) -> Any:
     """In the place of Transform._call_kernel."""
 
     def _call_kernel(self: Any, function: Any, image: Any, *given: Any, **more: Any) -> Any:
+        if type(image) is torch.Tensor and function in _NUMBERS:
+            kernel = functools.partial(original, self, function)
+            return _NUMBERS[function].call(kernel, image, *given, **more)
         if type(image) is not LateImage and type(image) is not tv_tensors.Image:
             return original(self, function, image, *given, **more)
         if function in _COLOURS:
@@ -284,14 +289,32 @@ def call_kernel(original: Any) -> Any:
                 made = _coloured(pixels, function, *given, *more.values())
             return original(self, function, pixels, *given, **more) if made is None else made
         if type(image) is not LateImage:
-            return original(self, function, image, *given, **more)
+            return _at_once(functools.partial(original, self), function, image, given, more)
         is_late = image.__dict__.get("_pixels", 0) is None and not here.cuts_differ
         later = _later(image, function, given, more) if is_late else None
         if later is not None:
             return later
-        return original(self, function, decoded(image), *given, **more)
+        pixels = decoded(image)
+        return _at_once(functools.partial(original, self), function, pixels, given, more)
 
     return _call_kernel
+
+
+#: Of images that are not late.
+_NUMBERS = tensor_functions.kernels()
+
+
+def _at_once(original: Any, function: Any, image: Any, given: Any, more: Any) -> Any:
+    """The function of an image that is decoded."""
+    if function not in _NUMBERS:
+        return original(function, image, *given, **more)
+
+    def kernel(pixels: Any, *given: Any, **more: Any) -> Any:
+        made = original(function, pixels.as_subclass(tv_tensors.Image), *given, **more)
+        return made.as_subclass(torch.Tensor)
+
+    made = _NUMBERS[function].call(kernel, image.as_subclass(torch.Tensor), *given, **more)
+    return made.as_subclass(tv_tensors.Image)
 
 
 def new_image(original: Any) -> Any:

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import torch
 from PIL import Image, PngImagePlugin
 
-from unstarve.engine import png_loading
+from unstarve.engine import png_loading, tensor_functions
 from unstarve.engine.cut import Cut
 from unstarve.engine.native_options import EPOCHS, most_pixels
 from unstarve.engine.native_plan import native_plan, plan_obstacle
@@ -286,11 +286,13 @@ def install() -> None:
         _exchange(kind, "load", _load)
     if "torchvision.tv_tensors" in sys.modules:
         _install_tensors()
-    for module, name, method in _KINDS:
-        kind = getattr(sys.modules.get(module), name, None)
-        if kind is not None:
-            _process.kinds.add(kind)
-            _exchange(kind, method, _of_one_image)
+    for owner, name, make in tensor_functions.functions():
+        _exchange(owner, name, make)
+    for module, name, method in _COMPOSITIONS:
+        composition = getattr(sys.modules.get(module), name, None)
+        if composition is not None:
+            _process.kinds.add(composition)
+            _exchange(composition, method, _of_one_image)
 
 
 def _install_tensors() -> None:
@@ -308,7 +310,7 @@ def _install_tensors() -> None:
     _exchange(v2.RandomIoUCrop, drawing, iou_crop.make_params)
 
 
-_KINDS = (
+_COMPOSITIONS = (
     ("torchvision.transforms.transforms", "Compose", "__call__"),
     ("torchvision.transforms.v2._container", "Compose", "forward"),
     ("torchvision.transforms._presets", "ImageClassification", "forward"),
