@@ -15,12 +15,18 @@ class GeometryPlan:
         resize_random_crop = 2
         resize = 3
         center_crop = 4
+        random_crop = 5
 
     kind: Kind
     width: int
     height: int
     resize_short: int
     resize_to: tuple[int, int]
+    @property
+    def padding(self) -> list[int]: ...
+    @padding.setter
+    def padding(self, arg: Sequence[int], /) -> None: ...
+    pads_if_needed: bool
     scale_min: float
     scale_max: float
     ratio_min: float

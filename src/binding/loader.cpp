@@ -289,6 +289,9 @@ void check_drawing(const LoaderOptions& options, std::pair<int, int> size) {
   if (size.first <= 0 || size.second <= 0) {
     raise({ErrorCode::kInvalidArgument, "width and height must be above zero", 0});
   }
+  if (!feed::fits(options.transform.geometry, {size.first, size.second})) {
+    raise({ErrorCode::kInvalidArgument, "the image is smaller than its crop", 0});
+  }
 }
 
 /// The crop box and flip of one sample in one epoch, for an image of this size.

@@ -53,7 +53,8 @@ void bind_geometry(nb::module_& module) {
       .value("resize_center_crop", GeometryPlan::Kind::kResizeCenterCrop)
       .value("resize_random_crop", GeometryPlan::Kind::kResizeRandomCrop)
       .value("resize", GeometryPlan::Kind::kResize)
-      .value("center_crop", GeometryPlan::Kind::kCenterCrop);
+      .value("center_crop", GeometryPlan::Kind::kCenterCrop)
+      .value("random_crop", GeometryPlan::Kind::kRandomCrop);
   geometry.def(nb::init<>())
       .def_rw("kind", &GeometryPlan::kind)
       .def_prop_rw(
@@ -71,6 +72,16 @@ void bind_geometry(nb::module_& module) {
           [](GeometryPlan& self, std::pair<int, int> value) {
             self.resize_to = {value.second, value.first};
           })
+      .def_prop_rw(
+          "padding",
+          [](const GeometryPlan& self) {
+            const GeometryPlan::Padding& padding = self.padding;
+            return std::array{padding.left, padding.top, padding.right, padding.bottom};
+          },
+          [](GeometryPlan& self, const std::array<int, 4>& value) {
+            self.padding = {value[0], value[1], value[2], value[3]};
+          })
+      .def_rw("pads_if_needed", &GeometryPlan::pads_if_needed)
       .def_rw("scale_min", &GeometryPlan::scale_min)
       .def_rw("scale_max", &GeometryPlan::scale_max)
       .def_rw("ratio_min", &GeometryPlan::ratio_min)

@@ -30,6 +30,7 @@ def native_plan(plan: Plan, layout: Literal["nchw", "nhwc"] = "nchw") -> Any:
     if given.resize_short:
         geometry.resize_short = given.resize_short
     geometry.resize_to = given.resize_to
+    geometry.padding, geometry.pads_if_needed = given.padding, given.pads_if_needed
     geometry.scale_min, geometry.scale_max = given.scale
     geometry.ratio_min, geometry.ratio_max = given.ratio
     geometry.either_interpolation = given.interpolation == "either"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from unstarve.lowering.partial_plan import NotLowerable, PartialPlan, pair
-from unstarve.lowering.plan import Geometry
+from unstarve.lowering.plan import Geometry, Padding
 
 
 def _interpolation(image: PartialPlan, part: Any) -> Literal["bilinear", "bicubic"]:
@@ -72,17 +72,52 @@ def center_crop(image: PartialPlan, part: Any) -> None:
 
 
 def random_crop(image: PartialPlan, part: Any) -> None:
-    if part.padding is not None:
-        raise NotLowerable("padding")
-    if image.geometry is None and image.pending_resize is None:
-        raise NotLowerable("RandomCrop without Resize before it: not every image is as large")
-    _crop(image, "resize_random_crop", (int(part.size[0]), int(part.size[1])))
+    size = (int(part.size[0]), int(part.size[1]))
+    padding = _padding(part, size)
+    is_even = padding[0] == padding[2] and padding[1] == padding[3]
+    if not is_even and (image.plan.horizontal_flip or image.plan.vertical_flip):
+        raise NotLowerable("a flip before a crop whose padding differs from side to side")
+    if image.geometry is not None or image.pending_resize is not None:
+        _crop(image, "resize_random_crop", size, padding)
+        return
+    # An image that turns out to be too small is Python's, which raises.
+    _before_geometry(image)
+    image.geometry = Geometry(
+        "random_crop", size, padding=padding, pads_if_needed=bool(part.pad_if_needed)
+    )
+
+
+def _padding(part: Any, size: tuple[int, int]) -> Padding:
+    """Left, top, right, bottom."""
+    given = part.padding
+    if given is None:
+        given = 0
+    sides = [given] if isinstance(given, int) else list(given)
+    if len(sides) not in (1, 2, 4):
+        raise NotLowerable(f"padding={given!r}")
+    left, top, right, bottom = (int(sides[side % len(sides)]) for side in range(4))
+    if type(part).__module__.startswith("torchvision.transforms.v2.") and len(sides) == 4:
+        left, right, top, bottom = sides  # in an order of its own
+    if (any(sides) or part.pad_if_needed) and not _pads_with_zeros(part):
+        raise NotLowerable(f"padding with fill={part.fill!r}, {part.padding_mode}: not with zeros")
+    narrowest = (size[1], size[0], size[1], size[0])
+    widths = (left, top, right, bottom)
+    if not all(0 <= width < most for width, most in zip(widths, narrowest, strict=True)):
+        raise NotLowerable(f"padding={given!r} around a crop of {size[0]} x {size[1]}")
+    return widths
+
+
+def _pads_with_zeros(part: Any) -> bool:
+    fill = part.fill if isinstance(part.fill, (list, tuple)) else [part.fill]
+    is_black = all(isinstance(value, (int, float)) and value == 0 for value in fill)
+    return is_black and part.padding_mode == "constant"
 
 
 def _crop(
     image: PartialPlan,
     kind: Literal["resize_center_crop", "resize_random_crop"],
     size: tuple[int, int],
+    padding: Padding = (0, 0, 0, 0),
 ) -> None:
     """Of what Resize made."""
     image.plan.is_interleaved = False
@@ -98,10 +133,13 @@ def _crop(
         interpolation = "bicubic" if image.geometry.interpolation == "bicubic" else "bilinear"
     else:
         raise NotLowerable("a crop after another change of size")
+    least = (least[0] + padding[1] + padding[3], least[1] + padding[0] + padding[2])
     if size[0] > least[0] or size[1] > least[1]:
         raise NotLowerable(f"a crop of {max(size)} pixels after Resize to {max(least)}")
     image.pending_resize = None
-    image.geometry = Geometry(kind, size, short, interpolation=interpolation, resize_to=resized)
+    image.geometry = Geometry(
+        kind, size, short, interpolation=interpolation, resize_to=resized, padding=padding
+    )
 
 
 def _flip(image: PartialPlan) -> None:

@@ -7,6 +7,7 @@ from typing import Literal
 
 NumberPair = tuple[float, float]
 Channels = tuple[float, float, float]
+Padding = tuple[int, int, int, int]  # left, top, right, bottom
 
 
 @dataclass
@@ -14,7 +15,12 @@ class Geometry:
     """Which pixels are kept. Sizes are (height, width) in pixels."""
 
     kind: Literal[
-        "random_resized_crop", "resize_center_crop", "resize_random_crop", "resize", "center_crop"
+        "random_resized_crop",
+        "resize_center_crop",
+        "resize_random_crop",
+        "resize",
+        "center_crop",
+        "random_crop",
     ]
     size: tuple[int, int]
     resize_short: int = 0
@@ -24,6 +30,10 @@ class Geometry:
     interpolation: Literal["bilinear", "bicubic", "either"] = "bilinear"
     #: Before a crop: the size that is resized to, where resize_short does not say it.
     resize_to: tuple[int, int] = (0, 0)
+    #: Zeros around what a random crop is cut from.
+    padding: Padding = (0, 0, 0, 0)
+    #: An image that is too small gets as much more on both sides as it lacks.
+    pads_if_needed: bool = False
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,12 @@ bool is_probability(double value) { return value >= 0 && value <= 1; }
 
 bool is_side(int side) { return side >= 1 && side <= 16384; }
 
+bool fits_into(const GeometryPlan& plan, ImageSize image) {
+  const GeometryPlan::Padding& padding = plan.padding;
+  return plan.size.width <= image.width + padding.left + padding.right &&
+         plan.size.height <= image.height + padding.top + padding.bottom;
+}
+
 Status check_resize(const GeometryPlan& plan) {
   const ImageSize to = plan.resize_to;
   const bool is_exact = to.width != 0 || to.height != 0;
@@ -24,13 +30,23 @@ Status check_resize(const GeometryPlan& plan) {
   }
   if (!status || plan.kind != GeometryPlan::Kind::kResizeRandomCrop) return status;
   const ImageSize least = is_exact ? to : ImageSize{plan.resize_short, plan.resize_short};
-  return check(plan.size.width <= least.width && plan.size.height <= least.height, "size",
-               "within the resized image, for a random crop of it");
+  return check(fits_into(plan, least), "size", "within the resized image, for a random crop of it");
+}
+
+/// What is cut out of it must hold a pixel of the image.
+Status check_padding(const GeometryPlan& plan) {
+  const GeometryPlan::Padding& padding = plan.padding;
+  const auto is_narrow = [](int width, int size) { return width >= 0 && width < size; };
+  return check(
+      is_narrow(padding.left, plan.size.width) && is_narrow(padding.right, plan.size.width) &&
+          is_narrow(padding.top, plan.size.height) && is_narrow(padding.bottom, plan.size.height),
+      "padding", "0 or more pixels and narrower than the crop");
 }
 
 Status check_geometry(const GeometryPlan& plan) {
   Status status =
       check(is_side(plan.size.width) && is_side(plan.size.height), "size", "1 to 16384 pixels");
+  if (status) status = check_padding(plan);
   if (status) status = check_resize(plan);
   if (status && plan.kind == GeometryPlan::Kind::kRandomResizedCrop) {
     status = check(plan.scale_min > 0 && plan.scale_min <= plan.scale_max && plan.scale_max <= 1,
@@ -152,6 +168,11 @@ Status check_erasing(const ErasingPlan& plan) {
 }
 
 }  // namespace
+
+bool fits(const GeometryPlan& plan, ImageSize image) {
+  return plan.kind != GeometryPlan::Kind::kRandomCrop || plan.pads_if_needed ||
+         fits_into(plan, image);
+}
 
 Status validate(const TransformPlan& plan) {
   if (Status status = check_geometry(plan.geometry); !status) return status;

@@ -18,11 +18,22 @@ struct GeometryPlan {
     kResizeRandomCrop,   // resized as below, then `size`, which must fit, cut from anywhere
     kResize,             // the whole image resized to `size`
     kCenterCrop,  // `size` cut from the centre, not resized; zeros where the image is smaller
+    kRandomCrop,  // `size` cut from anywhere, not resized; fits() says whether it can be
+  };
+  /// Zeros around what a random crop is cut from, in pixels.
+  struct Padding {
+    int left = 0;
+    int top = 0;
+    int right = 0;
+    int bottom = 0;
   };
   Kind kind = Kind::kRandomResizedCrop;
   ImageSize size = {224, 224};  // of the output
   int resize_short = 256;       // kResizeCenterCrop, kResizeRandomCrop: the shorter side's length
   ImageSize resize_to = {};     // the same: this size instead, unless it is zero
+  Padding padding = {};         // kResizeRandomCrop, kRandomCrop
+  bool pads_if_needed = false;  // kRandomCrop: an image too small gets as much more on both sides
+                                // as it lacks
   double scale_min = 0.08;      // kRandomResizedCrop: bounds of the crop's share of the area
   double scale_max = 1.0;
   double ratio_min = 3.0 / 4.0;  // kRandomResizedCrop: bounds of the crop's width / height
@@ -32,6 +43,9 @@ struct GeometryPlan {
   double horizontal_flip_probability = 0.0;
   double vertical_flip_probability = 0.0;
 };
+
+/// Whether what is to be cut from an image of this size, and the padding around it, is there.
+bool fits(const GeometryPlan& plan, ImageSize image);
 
 /// One change of the pixels within an augmentation.
 struct AugmentChange {

@@ -81,6 +81,12 @@ TEST(TransformPlan, ARandomCropFitsIntoWhatIsResized) {
   EXPECT_FALSE(validate(plan));
   plan.geometry.kind = GeometryPlan::Kind::kResizeCenterCrop;
   EXPECT_TRUE(validate(plan)) << "padded";
+  plan.geometry.kind = GeometryPlan::Kind::kResizeRandomCrop;
+  plan.geometry.padding = {.top = 1};
+  EXPECT_TRUE(validate(plan));
+  plan.geometry.padding = {.top = 224};
+  EXPECT_FALSE(validate(plan)) << "a crop may hold nothing of the image";
+  plan.geometry.padding = {};
   plan.geometry.resize_to = {300, -1};
   EXPECT_FALSE(validate(plan));
 }

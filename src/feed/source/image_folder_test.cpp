@@ -105,8 +105,8 @@ TEST_F(ImageFolderTest, SaysWhatItCannotTake) {
   fs::create_directories(root_ + "/b");
   EXPECT_THAT(message(), HasSubstr(root_ + "/b holds no image"));
   write("b/2.tif");
-  write("b/1.webp");
-  EXPECT_THAT(message(), HasSubstr(root_ + "/b/1.webp is of a format that is not decoded here"));
+  write("b/1.tif");
+  EXPECT_THAT(message(), HasSubstr(root_ + "/b/1.tif is of a format that is not decoded here"));
   fs::create_directory_symlink(".", root_ + "/b/cycle");
   EXPECT_THAT(message(), HasSubstr("cycle of links"));
 }

@@ -68,11 +68,26 @@ ImageSize resized(const GeometryPlan& plan, ImageSize image) {
   return resized_to_short_side(image, plan.resize_short);
 }
 
-/// As RandomCrop has it: the row is drawn before the column.
-Box random_window(ImageSize image, ImageSize window, SampleRandom& random) {
-  const auto y = random.below(static_cast<std::uint32_t>(image.height - window.height + 1));
-  const auto x = random.below(static_cast<std::uint32_t>(image.width - window.width + 1));
-  return {static_cast<int>(x), static_cast<int>(y), window.width, window.height};
+/// As RandomCrop has it: the row is drawn before the column. Begins below zero where it is cut from
+/// the padding.
+Box random_window(const GeometryPlan& plan, ImageSize image, SampleRandom& random) {
+  const ImageSize& window = plan.size;
+  GeometryPlan::Padding padding = plan.padding;
+  const auto lacks = [&plan](int there, int wanted) {
+    return plan.pads_if_needed ? std::max(0, wanted - there) : 0;
+  };
+  const int across = lacks(image.width + padding.left + padding.right, window.width);
+  const int down = lacks(image.height + padding.top + padding.bottom, window.height);
+  padding.left += across;
+  padding.right += across;
+  padding.top += down;
+  padding.bottom += down;
+  const int width = image.width + padding.left + padding.right;
+  const int height = image.height + padding.top + padding.bottom;
+  const auto y = random.below(static_cast<std::uint32_t>(height - window.height + 1));
+  const auto x = random.below(static_cast<std::uint32_t>(width - window.width + 1));
+  return {static_cast<int>(x) - padding.left, static_cast<int>(y) - padding.top, window.width,
+          window.height};
 }
 
 }  // namespace
@@ -97,7 +112,11 @@ SampleGeometry draw_geometry(const GeometryPlan& plan, ImageSize image, SampleRa
       break;
     case GeometryPlan::Kind::kResizeRandomCrop:
       geometry.target = resized(plan, image);
-      geometry.window = random_window(geometry.target, plan.size, random);
+      geometry.window = random_window(plan, geometry.target, random);
+      break;
+    case GeometryPlan::Kind::kRandomCrop:
+      geometry.target = image;
+      geometry.window = random_window(plan, image, random);
       break;
     case GeometryPlan::Kind::kCenterCrop:
       geometry.target = image;

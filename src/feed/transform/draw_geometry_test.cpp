@@ -47,5 +47,38 @@ TEST(DrawGeometry, RandomWindowsReachEveryEdge) {
   EXPECT_EQ(rows, (std::set<int>{0, 1}));
 }
 
+TEST(DrawGeometry, RandomWindowsReachIntoThePadding) {
+  GeometryPlan plan;
+  plan.kind = GeometryPlan::Kind::kRandomCrop;
+  plan.size = {4, 4};
+  plan.padding = {.left = 1, .top = 2, .right = 0, .bottom = 3};
+  std::set<int> columns;
+  std::set<int> rows;
+  for (std::uint32_t index = 0; index < 300; ++index) {
+    SampleRandom random(DrawKey{.seed = 7, .index = index});
+    const SampleGeometry drawn = draw_geometry(plan, {5, 4}, random);
+    EXPECT_EQ(drawn.target.width, 5);  // it is not resized
+    columns.insert(drawn.window.x);
+    rows.insert(drawn.window.y);
+  }
+  EXPECT_EQ(columns, (std::set<int>{-1, 0, 1}));
+  EXPECT_EQ(rows, (std::set<int>{-2, -1, 0, 1, 2, 3}));
+}
+
+TEST(DrawGeometry, AnImageTooSmallIsPaddedOnBothSidesIfAsked) {
+  GeometryPlan plan;
+  plan.kind = GeometryPlan::Kind::kRandomCrop;
+  plan.size = {4, 4};
+  EXPECT_FALSE(fits(plan, {3, 4}));
+  plan.pads_if_needed = true;
+  EXPECT_TRUE(fits(plan, {3, 4}));
+  std::set<int> columns;
+  for (std::uint32_t index = 0; index < 100; ++index) {
+    SampleRandom random(DrawKey{.seed = 7, .index = index});
+    columns.insert(draw_geometry(plan, {3, 4}, random).window.x);
+  }
+  EXPECT_EQ(columns, (std::set<int>{-1, 0}));  // of five columns, with one on each side
+}
+
 }  // namespace
 }  // namespace unstarve::feed

@@ -122,6 +122,19 @@ def test_an_epoch_of_pngs_is_torchs(tmp_path: Path) -> None:
     assert loader.stats()["samples_by_python"] == 0
 
 
+def test_an_epoch_of_webps_is_torchs(tmp_path: Path) -> None:
+    folder = tmp_path / "class0"
+    folder.mkdir()
+    for number, mode in enumerate(["RGB", "RGBA", "L", "P"]):
+        picture(number).convert(mode).save(folder / f"{number}.webp")
+        picture(number).convert(mode).save(folder / f"{number} exact.webp", lossless=True)
+    dataset = datasets.ImageFolder(str(tmp_path), CUT)
+    loader = DataLoader(dataset, batch_size=3)
+    assert loader.explain().engine == "native", loader.explain()
+    assert torch.equal(epoch(loader), epoch(data.DataLoader(dataset, batch_size=3)))
+    assert loader.stats()["samples_by_python"] == 0
+
+
 def test_what_pil_alone_knows_is_left_to_it(tmp_path: Path) -> None:
     """One bit a pixel, grey of 16, animations, others: the bytes decide, not the name."""
     folder = bitmaps(tmp_path) / "class0"
@@ -132,11 +145,13 @@ def test_what_pil_alone_knows_is_left_to_it(tmp_path: Path) -> None:
     grey: Any = np.full((31, 40), 999, np.uint16)
     Image.fromarray(grey).save(folder / "12 grey of 16 bits.png")
     images = [picture(13), picture(14)]
-    images[0].save(folder / "13 moving.png", save_all=True, append_images=images[1:])
+    for ending in ("png", "webp"):
+        name = folder / f"13 moving.{ending}"
+        images[0].save(name, save_all=True, append_images=images[1:])
     dataset = datasets.ImageFolder(str(tmp_path), CUT)
     loader = DataLoader(dataset, batch_size=4)
     assert torch.equal(epoch(loader), epoch(data.DataLoader(dataset, batch_size=4)))
-    assert loader.stats()["samples_by_python"] == 4
+    assert loader.stats()["samples_by_python"] == 5
 
 
 def test_jpegs_and_bitmaps_beside_each_other(folder: Path) -> None:
@@ -166,4 +181,4 @@ def test_a_bitmap_that_was_cut_is_an_error_that_names_it(tmp_path: Path) -> None
 
 
 def test_endings_are_told_once() -> None:
-    assert sorted(_native.image_endings()) == [".bmp", ".jpeg", ".jpg", ".png"]
+    assert sorted(_native.image_endings()) == [".bmp", ".jpeg", ".jpg", ".png", ".webp"]

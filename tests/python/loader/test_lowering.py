@@ -112,6 +112,18 @@ def test_crops_of_what_resize_made(library: Any) -> None:
 
 
 @pytest.mark.parametrize("library", [v1, v2])
+def test_random_crops_with_padding_around_them(library: Any) -> None:
+    flip, last = library.RandomHorizontalFlip(), library.PILToTensor()
+    geometry = plan_of(library.RandomCrop(32, padding=4), flip, last).geometry
+    assert geometry == Geometry("random_crop", (32, 32), padding=(4, 4, 4, 4))
+    geometry = plan_of(flip, library.RandomCrop((8, 16), (1, 2), True), last).geometry
+    assert geometry == Geometry("random_crop", (8, 16), padding=(1, 2, 1, 2), pads_if_needed=True)
+    for resize in (library.Resize(32), library.Resize((32, 40))):
+        geometry = plan_of(resize, library.RandomCrop(32, (1, 2, 3, 4)), last).geometry
+        assert (geometry.kind, geometry.padding) == ("resize_random_crop", (1, 2, 3, 4))
+
+
+@pytest.mark.parametrize("library", [v1, v2])
 def test_colours_that_are_applied_at_times(library: Any) -> None:
     parts = [library.ColorJitter(0.4), library.RandomGrayscale(0.5)]
     applied = [library.RandomApply([part], p=0.8) for part in parts]
@@ -163,8 +175,14 @@ JITTER = v1.ColorJitter(0.5)
         ([v1.RandomRotation(8), v1.ToTensor()], "before the image has its size"),
         ([CROP, v1.RandomRotation(8, expand=True), v1.ToTensor()], "enlarges"),
         ([CROP, v1.RandomAffine(8), v1.ToTensor()], "not among"),
-        ([v1.RandomCrop(8), v1.ToTensor()], "without Resize"),
-        ([v1.Resize(9), v1.RandomCrop(8, padding=1), v1.ToTensor()], "padding"),
+        ([v1.RandomCrop(8, padding=2, fill=3), v1.ToTensor()], "not with zeros"),
+        ([v1.RandomCrop(8, 2, padding_mode="reflect"), v1.ToTensor()], "not with zeros"),
+        ([v1.RandomCrop(8, padding=8), v1.ToTensor()], "padding=8 around a crop"),
+        (
+            [v1.RandomHorizontalFlip(), v1.RandomCrop(8, (1, 0, 2, 0)), v1.ToTensor()],
+            "differs from side to side",
+        ),
+        ([JITTER, v1.RandomCrop(8), v1.ToTensor()], "before the image has its size"),
         ([v1.Resize(9), v1.RandomCrop((10, 2)), v1.ToTensor()], "crop of 10 pixels"),
         ([v1.Resize((9, 20)), v1.CenterCrop(10), v1.ToTensor()], "crop of 10 pixels"),
         ([v1.Resize((9, 9)), JITTER, v1.RandomCrop(8), v1.ToTensor()], "change of colours"),

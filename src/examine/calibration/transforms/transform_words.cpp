@@ -120,9 +120,22 @@ class PlanMaker {
     if (words.name == "RandomResizedCrop") return !sized_ && random_resized_crop(words, *size);
     if (words.name == "Resize") return !sized_ && resize(words, *size);
     if (words.name == "CenterCrop") return crop(GeometryPlan::Kind::kResizeCenterCrop, *size);
-    const bool padded = !numbers_of(words, "padding").empty();
-    return words.name == "RandomCrop" && !padded && resized_ &&
-           crop(GeometryPlan::Kind::kResizeRandomCrop, *size);
+    return words.name == "RandomCrop" && random_crop(words, *size);
+  }
+
+  bool random_crop(const Words& words, feed::ImageSize size) {
+    const Numbers widths = numbers_of(words, "padding");
+    const auto is_width = [](double number) { return number >= 0 && number <= 16384; };
+    if (!std::all_of(widths.begin(), widths.end(), is_width)) return false;
+    const auto width = [&widths](std::size_t side) {
+      return widths.empty() ? 0 : static_cast<int>(widths[side % widths.size()]);
+    };
+    plan_.geometry.padding = {width(0), width(1), width(2), width(3)};
+    const bool is_cut = crop(GeometryPlan::Kind::kResizeRandomCrop, size);
+    if (is_cut && plan_.geometry.kind == GeometryPlan::Kind::kCenterCrop) {
+      plan_.geometry.kind = GeometryPlan::Kind::kRandomCrop;
+    }
+    return is_cut;
   }
 
   bool random_resized_crop(const Words& words, feed::ImageSize size) {

@@ -45,6 +45,10 @@ TEST(TransformWords, CropsAreOfWhatWasResized) {
   const auto cut = plan_of_transforms(Words{"CenterCrop(size=(224, 224))", "ToTensor()"});
   ASSERT_TRUE(cut);
   EXPECT_EQ(cut->geometry.kind, GeometryPlan::Kind::kCenterCrop);
+  const auto padded = plan_of_transforms(Words{"RandomCrop(size=(32, 32), padding=4)"});
+  ASSERT_TRUE(padded);
+  EXPECT_EQ(padded->geometry.kind, GeometryPlan::Kind::kRandomCrop);
+  EXPECT_EQ(padded->geometry.padding.bottom, 4);
   const auto whole = plan_of_transforms(Words{"Resize(size=(64, 32), max_size=None)"});
   ASSERT_TRUE(whole);
   EXPECT_EQ(whole->geometry.kind, GeometryPlan::Kind::kResize);
@@ -57,9 +61,10 @@ TEST(TransformWords, WhatIsNotKnownIsNamed) {
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().message.find("RandAugment"), std::string::npos);
   for (const Words& words :
-       {Words{}, Words{"Resize(size=256)", "ToTensor()"}, Words{"RandomCrop(size=(32, 32))"},
-        Words{"CenterCrop(size=(32, 32, 32))"}, Words{"CenterCrop(size=(nan, inf))"},
-        Words{"CenterCrop("}, Words{"="}, Words{"Resize(size=(64, 64))", "Normalize(mean=[1])"}}) {
+       {Words{}, Words{"Resize(size=256)", "ToTensor()"},
+        Words{"RandomCrop(size=(32, 32), padding=-1)"}, Words{"CenterCrop(size=(32, 32, 32))"},
+        Words{"CenterCrop(size=(nan, inf))"}, Words{"CenterCrop("}, Words{"="},
+        Words{"Resize(size=(64, 64))", "Normalize(mean=[1])"}}) {
     EXPECT_FALSE(plan_of_transforms(words));
   }
 }

@@ -166,6 +166,10 @@ Status SampleStages::decode_with(Decoder& decoder, const Encoded& encoded, const
   const std::int64_t begun_ns = inputs_.clock.now_ns();
   const Result<ImageSize> size = decoder.open(encoded);
   if (!size) return forward_error(size);
+  if (!fits(inputs_.options.transform.geometry, *size)) {
+    return fail(ErrorCode::kNotSupported, "{} x {} pixels are fewer than the crop has", size->width,
+                size->height);
+  }
   SampleRandom random(target.key);
   const Box region = transform_->begin(*size, random, target.out);
   const Status status = decoder.decode(region, transform_->sink());
