@@ -102,7 +102,7 @@ keep_all() {
   keep zlib "$work"/zlib/*.[ch]
   keep libdeflate "$work"/libdeflate/{lib,common_defs.h,libdeflate.h}
   keep libwebp "$work/libwebp/src"
-  rm -rf "$staged"/libwebp/src/{demux,enc,mux}
+  rm -rf "$staged"/libwebp/src/{demux,mux,enc/*.c}
   keep libzstd "$work/libzstd/lib"
   keep xxhash "$work"/xxhash/xxhash.[ch]
   make_sqlite || die "SQLite's sources could not be generated"
