@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from unstarve.dataloader import DataLoader
     from unstarve.device.to_device import to_device
+    from unstarve.engine.image_files import imread, open_image
     from unstarve.loader import ImageFolderLoader, ImageLoader, LoaderError
     from unstarve.sample_cache.dataset import cached
     from unstarve.watching.watch import watch
@@ -27,6 +28,8 @@ _HOME = {
     "ImageLoader": "unstarve.loader",
     "LoaderError": "unstarve.loader",
     "cached": "unstarve.sample_cache.dataset",
+    "imread": "unstarve.engine.image_files",
+    "open_image": "unstarve.engine.image_files",
     "to_device": "unstarve.device.to_device",
     "watch": "unstarve.watching.watch",
 }
@@ -38,6 +41,8 @@ __all__ = [
     "LoaderError",
     "__version__",
     "cached",
+    "imread",
+    "open_image",
     "to_device",
     "watch",
 ]
