@@ -84,17 +84,30 @@ class BlurPlan:
     sigma_max: float
     def __init__(self) -> None: ...
 
+class AffinePlan:
+    degrees: Sequence[float]
+    across: float
+    down: float
+    scale: Sequence[float]
+    shear_x: Sequence[float]
+    shear_y: Sequence[float]
+    between: AugmentPlan.Between
+    fill: Sequence[int]
+    def __init__(self) -> None: ...
+
 class ColourStep:
     class Kind(enum.Enum):
         jitter = 0
         greyscale = 1
         augment = 2
         blur = 3
+        affine = 4
 
     kind: Kind
     probability: float
     augment: AugmentPlan
     blur: BlurPlan
+    affine: AffinePlan
     brightness: tuple[float, float] | None
     contrast: tuple[float, float] | None
     saturation: tuple[float, float] | None
@@ -263,9 +276,9 @@ def convert_pixels(
     mean: Sequence[float],
     deviation: Sequence[float] | None,
     out: Any,
-    divides: bool = ...,
-    is_planar: bool = ...,
+    scale: str = ...,
 ) -> None: ...
+def scale_bytes(bytes: Any, out: Any, scale: str) -> None: ...
 def normalise(
     values: Any, mean: Sequence[float], deviation: Sequence[float], out: Any, is_planar: bool
 ) -> None: ...

@@ -176,21 +176,31 @@ void adjust_colour(const std::string& name, double factor, const Pixels& pixels)
   kernels::adjust_colour(op, factor, pixels.data(), pixels.size() / kernels::kChannels);
 }
 
+void check_same_pixels(std::size_t given, std::size_t wanted) {
+  if (given % kernels::kChannels == 0 && given == wanted) return;
+  throw nb::value_error("pixels have three channels each, before and after");
+}
+
 using Floats = nb::ndarray<float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using GivenFloats = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-/// Bytes of interleaved RGB as float32, divided by 255 or, as torchvision's second ToDtype does it,
-/// multiplied by 1 / 255; and Normalize where `deviation` has numbers. `is_planar`: all of red,
-/// then green, then blue.
+kernels::ValueScale scale_of(const std::string& name) {
+  if (name == "none") return kernels::ValueScale::kNone;
+  if (name == "divide") return kernels::ValueScale::kDivide;
+  if (name == "multiply") return kernels::ValueScale::kMultiply;
+  throw nb::value_error(("there is no scale called " + name).c_str());
+}
+
+/// Bytes of interleaved RGB as float32, all of red, then green, then blue: as they are, divided by
+/// 255 or, as torchvision's second ToDtype does it, multiplied by 1 / 255; and normalised where
+/// `deviation` has numbers.
 void convert_pixels(const GivenPixels& pixels, const std::array<float, 3>& mean,
                     const std::optional<std::array<float, 3>>& deviation, const Floats& out,
-                    bool divides, bool is_planar) {
-  if (pixels.size() % kernels::kChannels != 0 || out.size() != pixels.size()) {
-    throw nb::value_error("pixels of RGB are three bytes each, and as many numbers");
-  }
+                    const std::string& scale) {
+  check_same_pixels(pixels.size(), out.size());
   kernels::Conversion conversion;
-  conversion.planar = is_planar;
-  conversion.scale = divides ? kernels::ValueScale::kDivide : kernels::ValueScale::kMultiply;
+  conversion.planar = true;
+  conversion.scale = scale_of(scale);
   conversion.normalise = deviation.has_value();
   conversion.mean = mean;
   if (deviation) conversion.deviation = *deviation;
@@ -199,12 +209,19 @@ void convert_pixels(const GivenPixels& pixels, const std::array<float, 3>& mean,
                           out.data());
 }
 
+/// Bytes as float32, each by itself, in the order in which they lie.
+void scale_bytes(const GivenPixels& bytes, const Floats& out, const std::string& scale) {
+  check_same_pixels(bytes.size(), out.size());
+  kernels::Conversion conversion;
+  conversion.scale = scale_of(scale);
+  const Released released;
+  kernels::convert_pixels(conversion, bytes.data(), bytes.size() / kernels::kChannels, out.data());
+}
+
 /// Three channels of `values`, as torchvision's Normalize. `out` may be `values`.
 void normalise(const GivenFloats& values, const std::array<float, 3>& mean,
                const std::array<float, 3>& deviation, const Floats& out, bool is_planar) {
-  if (values.size() % kernels::kChannels != 0 || out.size() != values.size()) {
-    throw nb::value_error("pixels of RGB are three numbers each, before and after");
-  }
+  check_same_pixels(values.size(), out.size());
   const Released released;
   kernels::normalise({mean, deviation, is_planar}, values.data(),
                      values.size() / kernels::kChannels, out.data());
@@ -225,8 +242,8 @@ void bind_sample_loader(nb::module_& module) {
            nb::arg("index"), nb::arg("out"))
       .def_prop_ro("image_bytes", &PythonSampleLoader::image_bytes);
   module.def("convert_pixels", &convert_pixels, nb::arg("pixels"), nb::arg("mean"),
-             nb::arg("deviation").none(), nb::arg("out"), nb::arg("divides") = false,
-             nb::arg("is_planar") = true);
+             nb::arg("deviation").none(), nb::arg("out"), nb::arg("scale") = "multiply");
+  module.def("scale_bytes", &scale_bytes, nb::arg("bytes"), nb::arg("out"), nb::arg("scale"));
   module.def("normalise", &normalise, nb::arg("values"), nb::arg("mean"), nb::arg("deviation"),
              nb::arg("out"), nb::arg("is_planar"));
   module.def("adjust_colour", &adjust_colour, nb::arg("name"), nb::arg("factor"),

@@ -161,7 +161,7 @@ def _resize(
         return None
     is_one = isinstance(size, int) or (isinstance(size, Sequence) and len(size) == 1)
     if is_one:
-        width, height = _to_short_side(cut.size, size if isinstance(size, int) else size[0])
+        width, height = to_short_side(cut.size, size if isinstance(size, int) else size[0])
     elif isinstance(size, Sequence) and len(size) == 2:
         height, width = size
     else:
@@ -171,7 +171,7 @@ def _resize(
     return cut.resized(width, height, _INTERPOLATIONS[interpolation])
 
 
-def _to_short_side(size: tuple[int, int], short: int) -> tuple[int, int]:
+def to_short_side(size: tuple[int, int], short: int) -> tuple[int, int]:
     width, height = size
     if width <= height:
         return short, int(short * height / width)
@@ -357,5 +357,6 @@ __all__ = [
     "late_of",
     "new_image",
     "to_image",
+    "to_short_side",
     "wrap",
 ]

@@ -24,7 +24,7 @@ IN_VAIN_MAX = 32
 #: Cuts by the engine that Pillow makes too, of each kind.
 _COMPARED = 3
 #: Of a resized image's values, one in so many may be further than 2 from Pillow's.
-_FURTHER_MAX = 1e-3
+FURTHER_MAX = 1e-3
 #: As many views of an image are made before all of it is decoded at once.
 _MANY_VIEWS = 3
 
@@ -256,7 +256,7 @@ def differ(ours: bytearray, theirs: bytearray) -> bool:
     if len(ours) != len(theirs):
         return True
     own, other = (torch.frombuffer(values, dtype=torch.uint8).int() for values in (ours, theirs))
-    return float(((own - other).abs() > 2).float().mean()) > _FURTHER_MAX
+    return float(((own - other).abs() > 2).float().mean()) > FURTHER_MAX
 
 
 def pillows(encoded: bytes) -> Any:
@@ -266,6 +266,7 @@ def pillows(encoded: bytes) -> Any:
 
 
 __all__ = [
+    "FURTHER_MAX",
     "IN_VAIN_MAX",
     "LATER",
     "OpenedImage",

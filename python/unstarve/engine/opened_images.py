@@ -299,7 +299,7 @@ def _install_tensors() -> None:
     from torchvision import tv_tensors
     from torchvision.transforms import v2
 
-    from unstarve.engine import iou_crop, late_tensors
+    from unstarve.engine import image_processors, iou_crop, late_tensors
 
     tv_tensors.Image.__new__ = staticmethod(late_tensors.new_image(tv_tensors.Image.__new__))
     _exchange(v2.Transform, "_call_kernel", late_tensors.call_kernel)
@@ -308,6 +308,9 @@ def _install_tensors() -> None:
     _exchange(tv_tensors, "wrap", late_tensors.wrap)
     drawing = "make_params" if hasattr(v2.RandomIoUCrop, "make_params") else "_get_params"
     _exchange(v2.RandomIoUCrop, drawing, iou_crop.make_params)
+    if image_processors.backend() is not None:
+        _exchange(image_processors.backend(), "process_image", image_processors.process_image)
+        _exchange(image_processors.backend(), "_preprocess", image_processors.preprocess)
 
 
 _COMPOSITIONS = (

@@ -21,7 +21,6 @@ from unstarve.engine.opened_image import OpenedImage, pixels_of
 #: Results of each function that torchvision makes too.
 _COMPARED = 3
 _CHANNELS = 3
-_NO_MEAN = (0.0, 0.0, 0.0)
 
 
 class Function:
@@ -91,7 +90,8 @@ def _to_tensor(picture: Any) -> Any:
     pixels, height, width = found
     made = torch.empty((_CHANNELS, height, width))
     given = np.frombuffer(pixels, np.uint8)
-    _native().convert_pixels(given, _NO_MEAN, None, made.view(-1).numpy(), divides=True)
+    no_mean = (0.0, 0.0, 0.0)
+    _native().convert_pixels(given, no_mean, None, made.view(-1).numpy(), scale="divide")
     return made
 
 
@@ -103,8 +103,7 @@ def _scaled(image: Any, dtype: Any, divides: bool) -> Any:
     made = torch.empty_like(image, dtype=torch.float32)
     out = _flat(made)
     assert out is not None and out[1] == flat[1]
-    # Each number by itself, in the order in which they lie.
-    _native().convert_pixels(flat[0], _NO_MEAN, None, out[0], divides=divides, is_planar=False)
+    _native().scale_bytes(flat[0], out[0], scale="divide" if divides else "multiply")
     return made
 
 
