@@ -25,6 +25,7 @@ readonly TESTS=(
   tests/python/loader/test_drop_in_{classes,habits,samplers}.py
   tests/python/loader/test_{augment,inside,late_images,lowering,opened_images}.py
   tests/python/loader/test_{own_state,partly_native,slot_collation,workers}.py
+  tests/python/loader/test_{image_files,opened_pngs,random_crop,tensor_functions}.py
 )
 # These run in .venv and start the other PyTorch, on an emulated GPU.
 readonly EMULATED=(

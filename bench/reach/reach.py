@@ -141,7 +141,7 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="for the data")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these alone")
-    parser.add_argument("--images", type=int, default=384, help="in a pass")
+    parser.add_argument("--images", type=int, default=1536, help="in a pass")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--json", type=Path, help="a file for the rows")
     return parser.parse_args()

@@ -16,6 +16,7 @@ namespace nb = nanobind;
 namespace unstarve::binding {
 namespace {
 
+using feed::AffinePlan;
 using feed::AugmentChange;
 using feed::AugmentPlan;
 using feed::BlurPlan;
@@ -138,18 +139,33 @@ void bind_blur(nb::module_& module) {
       .def_rw("sigma_max", &BlurPlan::sigma_max);
 }
 
+void bind_affine(nb::module_& module) {
+  nb::class_<AffinePlan>(module, "AffinePlan")
+      .def(nb::init<>())
+      .def_rw("degrees", &AffinePlan::degrees)
+      .def_rw("across", &AffinePlan::across)
+      .def_rw("down", &AffinePlan::down)
+      .def_rw("scale", &AffinePlan::scale)
+      .def_rw("shear_x", &AffinePlan::shear_x)
+      .def_rw("shear_y", &AffinePlan::shear_y)
+      .def_rw("between", &AffinePlan::between)
+      .def_rw("fill", &AffinePlan::fill);
+}
+
 void bind_colour(nb::module_& module) {
   nb::class_<ColourStep> step(module, "ColourStep");
   nb::enum_<ColourStep::Kind>(step, "Kind")
       .value("jitter", ColourStep::Kind::kJitter)
       .value("greyscale", ColourStep::Kind::kGreyscale)
       .value("augment", ColourStep::Kind::kAugment)
-      .value("blur", ColourStep::Kind::kBlur);
+      .value("blur", ColourStep::Kind::kBlur)
+      .value("affine", ColourStep::Kind::kAffine);
   step.def(nb::init<>())
       .def_rw("kind", &ColourStep::kind)
       .def_rw("probability", &ColourStep::probability)
       .def_rw("augment", &ColourStep::augment)
-      .def_rw("blur", &ColourStep::blur);
+      .def_rw("blur", &ColourStep::blur)
+      .def_rw("affine", &ColourStep::affine);
   bind_bounds<&ColourStep::brightness>(step, "brightness");
   bind_bounds<&ColourStep::contrast>(step, "contrast");
   bind_bounds<&ColourStep::saturation>(step, "saturation");
@@ -193,6 +209,7 @@ void bind_transform_plan(nb::module_& module) {
   bind_geometry(module);
   bind_augment(module);
   bind_blur(module);
+  bind_affine(module);
   bind_colour(module);
   bind_output(module);
   bind_erasing(module);

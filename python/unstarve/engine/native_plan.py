@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from unstarve import errors
-from unstarve.lowering.plan import Augment, Change, Colour, Erasing, Plan
+from unstarve.lowering.plan import Affine, Augment, Change, Colour, Erasing, Plan
 
 
 def plan_obstacle(plan: Plan) -> str | None:
@@ -66,7 +66,21 @@ def _colour_step(given: Colour) -> Any:
         blur.taps_across, blur.taps_down = given.blur.taps
         blur.sigma_min, blur.sigma_max = given.blur.sigma
         step.blur = blur
+    if given.affine is not None:
+        step.affine = _affine_plan(given.affine)
     return step
+
+
+def _affine_plan(given: Affine) -> Any:
+    from unstarve import _native
+
+    plan = _native.AffinePlan()
+    plan.degrees, plan.scale = given.degrees, given.scale
+    plan.across, plan.down = given.translate
+    plan.shear_x, plan.shear_y = given.shear_x, given.shear_y
+    plan.between = getattr(_native.AugmentPlan.Between, given.between)
+    plan.fill = given.fill
+    return plan
 
 
 def _augment_plan(given: Augment) -> Any:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from unstarve.lowering.colours import add_colour
-from unstarve.lowering.partial_plan import NotLowerable, PartialPlan
-from unstarve.lowering.plan import Augment, Change, Colour
+from unstarve.lowering.partial_plan import NotLowerable, PartialPlan, pair
+from unstarve.lowering.plan import Affine, Augment, Change, Colour
 
 #: Of torchvision's names: the engine's.
 _KINDS = {
@@ -153,6 +153,30 @@ def random_rotation(image: PartialPlan, part: Any) -> None:
     _add(image, part, [[Change("rotate", 1.0, angles, False)]])
 
 
+def random_affine(image: PartialPlan, part: Any) -> None:
+    if part.center is not None:
+        raise NotLowerable("an affine map around another place than the centre")
+    size_of(image)
+    between, fill = _moves(part)
+    if between == "bicubic" and image.form != "pil":
+        raise NotLowerable("bicubic moves of a tensor, whose cubic is another one")
+    shear = [0.0, 0.0] if part.shear is None else [float(degrees) for degrees in part.shear]
+    down = pair(shear[2:]) if len(shear) == 4 else (0.0, 0.0)
+    scale = (1.0, 1.0) if part.scale is None else pair(part.scale)
+    affine = Affine(
+        pair(part.degrees),
+        (0.0, 0.0) if part.translate is None else pair(part.translate),
+        scale,
+        pair(shear[:2]),
+        down,
+        between,
+        fill,
+    )
+    if not (1 / 64 <= scale[0] <= scale[1] <= 64 and max(map(abs, shear)) <= 89):
+        raise NotLowerable(f"scale={part.scale}, shear={part.shear}: hardly anything is left")
+    add_colour(image, Colour("affine", affine=affine))
+
+
 def _p(part: Any) -> float:
     return float(part.p)
 
@@ -162,6 +186,7 @@ READERS: dict[str, Callable[[PartialPlan, Any], None]] = {
     "AutoAugment": auto_augment,
     "RandAugment": rand_augment,
     "TrivialAugmentWide": trivial_augment_wide,
+    "RandomAffine": random_affine,
     "RandomAdjustSharpness": _alone("sharpness", lambda part: part.sharpness_factor - 1, _p),
     "RandomAutocontrast": _alone("autocontrast", lambda part: 0, _p),
     "RandomEqualize": _alone("equalize", lambda part: 0, _p),

@@ -67,12 +67,25 @@ class Blur:
     sigma: NumberPair
 
 
+@dataclass(frozen=True)
+class Affine:
+    """RandomAffine: ranges in degrees, most that it is moved as shares of width and height."""
+
+    degrees: NumberPair
+    translate: NumberPair = (0.0, 0.0)
+    scale: NumberPair = (1.0, 1.0)
+    shear_x: NumberPair = (0.0, 0.0)
+    shear_y: NumberPair = (0.0, 0.0)
+    between: Literal["nearest", "bilinear", "bicubic"] = "nearest"
+    fill: tuple[int, int, int] = (0, 0, 0)
+
+
 @dataclass
 class Colour:
     """ColorJitter (its four ranges, None where it leaves a property alone), greyscale, an
-    augmentation or a blur."""
+    augmentation, a blur or an affine map."""
 
-    kind: Literal["jitter", "greyscale", "augment", "blur"]
+    kind: Literal["jitter", "greyscale", "augment", "blur", "affine"]
     probability: float = 1.0
     brightness: NumberPair | None = None
     contrast: NumberPair | None = None
@@ -80,6 +93,7 @@ class Colour:
     hue: NumberPair | None = None
     augment: Augment | None = None
     blur: Blur | None = None
+    affine: Affine | None = None
 
 
 @dataclass

@@ -114,11 +114,39 @@ Status check_blur(const BlurPlan& plan, ImageSize size) {
   return status;
 }
 
+Status check_affine(const AffinePlan& plan) {
+  const auto within = [](const AffinePlan::Range& range, double low, double high) {
+    return range[0] >= low && range[0] <= range[1] && range[1] <= high;
+  };
+  constexpr double kTurns = 3600.0;
+  constexpr double kLeast = 1.0 / 64;  // as large or small as anybody has it
+  Status status = check(within(plan.degrees, -kTurns, kTurns), "degrees",
+                        "two angles, -3600 <= low <= high <= 3600");
+  // At 90 degrees nothing is left of the image.
+  if (status) {
+    status = check(within(plan.shear_x, -89.0, 89.0) && within(plan.shear_y, -89.0, 89.0), "shear",
+                   "two angles, -89 <= low <= high <= 89");
+  }
+  if (status) {
+    status = check(within(plan.scale, kLeast, 1 / kLeast), "scale",
+                   "two factors, 1/64 <= low <= high <= 64");
+  }
+  if (status) {
+    status = check(is_probability(plan.across) && is_probability(plan.down), "translate",
+                   "shares of the sides, 0 to 1");
+  }
+  if (status) {
+    status = check(plan.between != AugmentPlan::Between::kEither, "between", "one of the kinds");
+  }
+  return status;
+}
+
 Status check_colour(const ColourStep& step, ImageSize size) {
   Status status = check(is_probability(step.probability), "probability", "0 to 1");
   if (!status) return status;
   if (step.kind == ColourStep::Kind::kAugment) return check_augment(step.augment);
   if (step.kind == ColourStep::Kind::kBlur) return check_blur(step.blur, size);
+  if (step.kind == ColourStep::Kind::kAffine) return check_affine(step.affine);
   if (status) status = check_bounds(step.brightness, "brightness");
   if (status) status = check_bounds(step.contrast, "contrast");
   if (status) status = check_bounds(step.saturation, "saturation");

@@ -94,10 +94,24 @@ struct BlurPlan {
   double sigma_max = 2.0;
 };
 
-/// One change of colours, as torchvision's ColorJitter or RandomGrayscale, an augmentation or a
-/// blur (uint8 in and out).
+/// RandomAffine: the image is turned around its centre, sheared, enlarged and moved. Each number is
+/// drawn evenly.
+struct AffinePlan {
+  using Range = std::array<double, 2>;  // low, high
+  Range degrees = {};
+  double across = 0.0;  // most that it is moved, as shares of its sides; in whole pixels
+  double down = 0.0;
+  Range scale = {1.0, 1.0};
+  Range shear_x = {};  // degrees
+  Range shear_y = {};
+  AugmentPlan::Between between = AugmentPlan::Between::kNearest;  // kEither: there is no such
+  std::array<std::uint8_t, 3> fill = {};
+};
+
+/// One change of colours, as torchvision's ColorJitter or RandomGrayscale, an augmentation, a blur
+/// or an affine map (uint8 in and out).
 struct ColourStep {
-  enum class Kind { kJitter, kGreyscale, kAugment, kBlur };
+  enum class Kind { kJitter, kGreyscale, kAugment, kBlur, kAffine };
   struct Bounds {
     double low = 1.0;
     double high = 1.0;
@@ -110,6 +124,7 @@ struct ColourStep {
   std::optional<Bounds> hue;  // a shift, -0.5 .. 0.5 of a turn
   AugmentPlan augment;        // kAugment
   BlurPlan blur;              // kBlur
+  AffinePlan affine;          // kAffine
 };
 
 /// RandomErasing: a rectangle of the output is overwritten.

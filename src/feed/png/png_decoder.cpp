@@ -137,7 +137,7 @@ Status PngDecoder::decode_rows(PngPixels pixels, const Box& region, RowSink& sin
     above = row + 1;
     if (y < region.y) continue;
     std::uint8_t* const out = rows_.data() + stride * static_cast<std::size_t>(ready);
-    const Status written = write_pixels(png_, pixels, above, region.x, region.width, out);
+    const Status written = write_pixels(png_, pixels, above, {region.x, region.width}, out);
     if (!written) return written;
     if (++ready < kStripRows && y + 1 < region.y + region.height) continue;
     sink.rows(rows_.data(), static_cast<std::ptrdiff_t>(stride), ready);
@@ -173,7 +173,7 @@ Status PngDecoder::place(PngPixels pixels, const Pass& pass, std::uint8_t* rows)
   for (int i = 0; i < pass.height; ++i, rows += bytes + 1) {
     if (Status status = unfilter_row(rows, above, bytes); !status) return status;
     above = rows + 1;
-    const Status written = write_pixels(png_, pixels, above, 0, pass.width, rows_.data());
+    const Status written = write_pixels(png_, pixels, above, {0, pass.width}, rows_.data());
     if (!written) return written;
     const std::size_t first = static_cast<std::size_t>(pass.y + std::int64_t{i} * pass.y_step) *
                                   static_cast<std::size_t>(png_.width) +

@@ -18,11 +18,11 @@ Status write_colours(const PngFile& png, const std::uint8_t* indices, int count,
 }
 
 /// Of pixels that are less than a byte each: an index, or grey as 8 bits.
-void unpack(const PngFile& png, const std::uint8_t* row, int begin, int count, std::uint8_t* out) {
+void unpack(const PngFile& png, const std::uint8_t* row, PixelSpan span, std::uint8_t* out) {
   const int in_a_byte = 8 / png.depth;
   const int highest = (1 << png.depth) - 1;
   const int scale = png.colour == PngColour::kPalette ? 1 : 255 / highest;
-  for (int x = begin; x < begin + count; ++x) {
+  for (int x = span.first; x < span.first + span.count; ++x) {
     const int shift = 8 - png.depth * (x % in_a_byte + 1);
     const int value = row[x / in_a_byte] >> shift & highest;
     *out++ = static_cast<std::uint8_t>(value * scale);
@@ -50,13 +50,13 @@ void write_rgb(const std::uint8_t* from, int count, std::uint8_t* rgb) {
 }
 
 /// The same of pixels that are less than a byte each.
-Status write_small_rgb(const PngFile& png, const std::uint8_t* row, int begin, int count,
+Status write_small_rgb(const PngFile& png, const std::uint8_t* row, PixelSpan span,
                        std::uint8_t* rgb) {
   constexpr int kAtOnce = 256;
   std::array<std::uint8_t, kAtOnce> values = {};
-  for (int done = 0; done < count; done += kAtOnce, rgb += std::ptrdiff_t{3} * kAtOnce) {
-    const int now = std::min(kAtOnce, count - done);
-    unpack(png, row, begin + done, now, values.data());
+  for (int done = 0; done < span.count; done += kAtOnce, rgb += std::ptrdiff_t{3} * kAtOnce) {
+    const int now = std::min(kAtOnce, span.count - done);
+    unpack(png, row, {span.first + done, now}, values.data());
     if (png.colour != PngColour::kPalette) {
       write_grey<1>(values.data(), now, rgb);
     } else if (Status status = write_colours(png, values.data(), now, rgb); !status) {
@@ -104,17 +104,17 @@ int channels_of(const PngFile& png, PngPixels pixels) {
   return pixels == PngPixels::kRgb ? 3 : png.channels();
 }
 
-Status write_pixels(const PngFile& png, PngPixels pixels, const std::uint8_t* row, int begin,
-                    int count, std::uint8_t* out) {
+Status write_pixels(const PngFile& png, PngPixels pixels, const std::uint8_t* row, PixelSpan span,
+                    std::uint8_t* out) {
   const bool is_rgb = pixels == PngPixels::kRgb;
   if (png.depth < 8) {
-    if (is_rgb) return write_small_rgb(png, row, begin, count, out);
-    unpack(png, row, begin, count, out);
+    if (is_rgb) return write_small_rgb(png, row, span, out);
+    unpack(png, row, span, out);
     return {};
   }
-  const std::uint8_t* const from = row + std::ptrdiff_t{begin} * (png.bits_of_a_pixel() / 8);
-  if (is_rgb) return write_rgb(png, from, count, out);
-  write_samples(from, count * png.channels(), png.depth, out);
+  const std::uint8_t* const from = row + std::ptrdiff_t{span.first} * (png.bits_of_a_pixel() / 8);
+  if (is_rgb) return write_rgb(png, from, span.count, out);
+  write_samples(from, span.count * png.channels(), png.depth, out);
   return {};
 }
 

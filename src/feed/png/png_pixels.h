@@ -15,10 +15,16 @@ enum class PngPixels : std::uint8_t {
 
 int channels_of(const PngFile& png, PngPixels pixels);
 
-/// Writes `count` pixels of a row, from the `begin`th on. `row` has had its filter undone.
+/// Of a row.
+struct PixelSpan {
+  int first = 0;
+  int count = 0;
+};
+
+/// Writes pixels of a row, whose filter has been undone.
 /// Errors: kNotSupported for an index that the palette lacks, of which PIL's versions make
 /// different colours.
-Status write_pixels(const PngFile& png, PngPixels pixels, const std::uint8_t* row, int begin,
-                    int count, std::uint8_t* out);
+Status write_pixels(const PngFile& png, PngPixels pixels, const std::uint8_t* row, PixelSpan span,
+                    std::uint8_t* out);
 
 }  // namespace unstarve::feed

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "feed/transform/draw_affine.h"
 #include "feed/transform/draw_augment.h"
 
 namespace unstarve::feed {
@@ -57,6 +58,8 @@ void draw_pixels(const std::vector<ColourStep>& steps, ImageSize size, SampleRan
       draws.push_back(colours(ColourOp::kGreyscale, 0.0));
     } else if (step.kind == ColourStep::Kind::kAugment) {
       draw_augment(step.augment, size, random, draws);
+    } else if (step.kind == ColourStep::Kind::kAffine) {
+      draws.push_back(draw_affine(step.affine, size, random));
     } else if (step.kind == ColourStep::Kind::kBlur) {
       draws.push_back(blurred(step.blur, random));
     } else {

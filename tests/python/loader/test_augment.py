@@ -253,6 +253,7 @@ def pipelines(library: Any) -> dict[str, Any]:
         library.GaussianBlur((3, 5), (0.2, 3.0)),
         library.RandomApply([library.GaussianBlur(23)], p=0.7),
         library.RandomRotation((-20, 70), interpolation=BLENDED, fill=9),
+        library.RandomAffine(30, (0.1, 0.2), (0.8, 1.3), (-5, 5, -9, 3), BLENDED, 9),
         library.RandomPosterize(3),
         library.RandomSolarize(100),
         library.RandomAutocontrast(),
@@ -379,6 +380,70 @@ def test_angles_are_drawn_evenly() -> None:
     even = [-20 + 90 * (number + 0.5) / 20_000 for number in range(20_000)]
     assert list(ours) == ["rotate"]
     assert distance(ours["rotate"], even) < 1.95 * math.sqrt(2 / 20_000)
+
+
+AFFINE: dict[str, Any] = {
+    "degrees": (-40, 70),
+    "translate": (0.3, 0.1),
+    "scale": (0.7, 1.4),
+    "shear": (-8, 12, -20, 5),
+}
+
+
+@pytest.mark.parametrize("library", [v1, v2])
+def test_affine_maps_are_drawn_as_torchvisions(library: Any) -> None:
+    """Each of a map's six numbers, and their order among those of one draw, which says how they
+    hang together."""
+    count = 20_000
+    options = _native.LoaderOptions()
+    composition = v1.Compose([v1.Resize(SIDES), library.RandomAffine(**AFFINE), v1.PILToTensor()])
+    plan, verdicts = read_transform(composition)
+    assert plan is not None, verdicts
+    options.transform = native_plan(plan)
+    size = (SIDES[1], SIDES[0])
+    drawn = (_native.sample_draws(options, 0, index, size)["colour"] for index in range(count))
+    ours = np.array([value for [(_, value)] in drawn])
+    torch.manual_seed(5)
+    centre = [size[0] * 0.5, size[1] * 0.5]
+    given = (AFFINE[name] for name in ("degrees", "translate", "scale", "shear"))
+    ranges = list(given)
+    theirs = np.array(
+        [
+            v1_functional._get_inverse_affine_matrix(
+                centre, *v1.RandomAffine.get_params(*ranges, list(size))
+            )
+            for _ in range(count)
+        ]
+    )
+    # Of two distributions that are the same, further apart in one of a thousand.
+    limit = 1.95 * math.sqrt(2 / count)
+    for column in range(6):
+        assert distance(list(ours[:, column]), list(theirs[:, column])) < limit, column
+        for other in range(column):
+            sums = [
+                one[:, column] / one[:, column].std() + one[:, other] / one[:, other].std()
+                for one in (ours, theirs)
+            ]
+            assert distance(list(sums[0]), list(sums[1])) < 1.5 * limit, (column, other)
+
+
+@pytest.mark.parametrize("library", [v1, v2])
+def test_an_affine_map_gives_pillows_pixels(folder: Path, library: Any) -> None:
+    for degrees, translate, scale, shear in (
+        (30, None, None, None),
+        (0, None, (0.5, 0.5), None),
+        (90, None, (1.5, 1.5), (10, 10)),
+        (-20, None, (1.2, 1.2), (5, 5, -8, -8)),
+    ):
+        affine = library.RandomAffine((degrees, degrees), translate, scale, shear, BLENDED, 5)
+        transform = v1.Compose([v1.Resize((40, 48)), affine, v1.PILToTensor()])
+        dataset = datasets.ImageFolder(folder, transform)
+        loader = unstarve.DataLoader(dataset, batch_size=12)
+        assert loader.explain().engine == "native", loader.explain()
+        [(ours, _)] = loader
+        theirs = torch.stack([image for image, _ in dataset])
+        # Resizing differs by 2 from Pillow's in a few values, and they are blended.
+        assert float(((ours.int() - theirs.int()).abs() > 2).float().mean()) < 2e-3
 
 
 #: timm is installed beside the newest PyTorch alone (requirements/test.txt).
