@@ -63,13 +63,13 @@ def process_image(original: Callable[..., Any]) -> Callable[..., Any]:
     """In the place of the method: the image stays encoded."""
 
     def process_image(processor: Any, image: Any, *given: Any, **more: Any) -> Any:
-        device = more.get("device")
-        is_here = device is None or torch.device(device).type == "cpu"
-        if is_here and not given and not _Process.images_differ and _is_plain(processor):
-            late = late_of(image)
-            if late is not None:
-                return late
-        return original(processor, image, *given, **more)
+        late = None
+        if not given and not _Process.images_differ and _is_plain(processor):
+            with contextlib.suppress(Exception):  # a device that torch does not know
+                device = more.get("device")
+                is_here = device is None or torch.device(device).type == "cpu"
+                late = late_of(image) if is_here else None
+        return original(processor, image, *given, **more) if late is None else late
 
     return process_image
 
