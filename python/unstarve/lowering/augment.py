@@ -172,7 +172,7 @@ def random_affine(image: PartialPlan, part: Any) -> None:
         between,
         fill,
     )
-    if not (1 / 64 <= scale[0] <= scale[1] <= 64 and max(map(abs, shear)) <= 89):
+    if not (1 / 64 <= scale[0] <= scale[1] <= 64 and max(map(abs, shear)) <= 80):
         raise NotLowerable(f"scale={part.scale}, shear={part.shear}: hardly anything is left")
     add_colour(image, Colour("affine", affine=affine))
 

@@ -122,10 +122,10 @@ Status check_affine(const AffinePlan& plan) {
   constexpr double kLeast = 1.0 / 64;  // as large or small as anybody has it
   Status status = check(within(plan.degrees, -kTurns, kTurns), "degrees",
                         "two angles, -3600 <= low <= high <= 3600");
-  // At 90 degrees nothing is left of the image.
+  // At 90 degrees nothing is left of the image, and places no longer fit into 64 bits.
   if (status) {
-    status = check(within(plan.shear_x, -89.0, 89.0) && within(plan.shear_y, -89.0, 89.0), "shear",
-                   "two angles, -89 <= low <= high <= 89");
+    status = check(within(plan.shear_x, -80.0, 80.0) && within(plan.shear_y, -80.0, 80.0), "shear",
+                   "two angles, -80 <= low <= high <= 80");
   }
   if (status) {
     status = check(within(plan.scale, kLeast, 1 / kLeast), "scale",
