@@ -276,7 +276,7 @@ def convert_pixels(
     mean: Sequence[float],
     deviation: Sequence[float] | None,
     out: Any,
-    scale: str = ...,
+    scale: str = "multiply",
 ) -> None: ...
 def scale_bytes(bytes: Any, out: Any, scale: str) -> None: ...
 def normalise(
