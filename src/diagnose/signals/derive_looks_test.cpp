@@ -119,9 +119,13 @@ TEST(FetchLooks, TellWhichImagesADataSetOpensAndGivesToAComposition) {
   trace::Stack unknown = cropping;
   unknown.transform = "ElasticTransform";
   EXPECT_DOUBLE_EQ(*opened_images_ratio({opening, cropping, unknown}), 2.0 / 3);
-  trace::Stack png = opening;
-  png.in_jpeg = false;
-  EXPECT_DOUBLE_EQ(*opened_images_ratio({png, cropping, other}), 0);
+  trace::Stack tiff = opening;
+  tiff.in_jpeg = false;
+  EXPECT_DOUBLE_EQ(*opened_images_ratio({tiff, cropping, other}), 0);
+  trace::Stack png = tiff;
+  png.in_png = true;
+  EXPECT_DOUBLE_EQ(*opened_images_ratio({png, cropping, other}), 2.0 / 3);
+  EXPECT_DOUBLE_EQ(*opened_images_ratio({png, other, other}), 1.0 / 3) << "a mask, say";
   trace::Stack of_library;
   of_library.in_decode = of_library.in_jpeg = true;
   trace::Stack its_transform;

@@ -100,11 +100,12 @@ void derive_fetch_looks(const trace::Timeline& timeline, const job::LoaderUse& l
   out.fetch_collating_ratio = share(collating);
   if (makes > 0) out.fetch_skipped_ratio = share(makes) * skipped.share();
   out.collating_work_ratio = share(works_there);
-  // Only an image that is given to a composition is anybody's but Pillow's.
+  // Only a JPEG that is given to a composition is anybody's but Pillow's.
   const std::int64_t decoding = at_image[OpenedImageWork::kDecoding];
+  const std::int64_t loading = at_image[OpenedImageWork::kLoading];
   const std::int64_t transforming = at_image[OpenedImageWork::kTransforming];
-  const bool goes_there = decoding > 0 && transforming > 0;
-  out.fetch_opened_images_ratio = goes_there ? share(decoding + transforming) : 0;
+  const bool goes_there = decoding + loading > 0 && transforming > 0;
+  out.fetch_opened_images_ratio = share(loading + (goes_there ? decoding + transforming : 0));
   for (const auto& [work, signal] : kFetchWorkShares) out.*signal = share(at_work[work]);
 }
 

@@ -141,7 +141,7 @@ std::optional<FetchWork> find(const std::array<Known, N>& table, Matches matches
 
 // Of torchvision's transforms those that the engine knows (python/unstarve/lowering; a test of its
 // own compares them), also beside masks and boxes.
-constexpr std::array<std::string_view, 30> kTransforms = {
+constexpr std::array<std::string_view, 31> kTransforms = {
     "AutoAugment",
     "CenterCrop",
     "ColorJitter",
@@ -152,6 +152,7 @@ constexpr std::array<std::string_view, 30> kTransforms = {
     "PILToTensor",
     "RandAugment",
     "RandomAdjustSharpness",
+    "RandomAffine",
     "RandomAutocontrast",
     "RandomCrop",
     "RandomEqualize",
@@ -174,15 +175,18 @@ constexpr std::array<std::string_view, 30> kTransforms = {
     "TrivialAugmentWide",
 };
 
-/// What a script may ask of an image before it is decoded.
-constexpr std::array<std::string_view, 8> kCuts = {
+/// What a script may ask of an image before it is decoded, and the last steps, which take one pass.
+constexpr std::array<std::string_view, 11> kCuts = {
     "PIL/Image.py crop",
     "PIL/Image.py resize",
     "PIL/Image.py transpose",
+    "torchvision/transforms/functional.py convert_image_dtype",
     "torchvision/transforms/functional.py crop",
     "torchvision/transforms/functional.py hflip",
+    "torchvision/transforms/functional.py normalize",
     "torchvision/transforms/functional.py resize",
     "torchvision/transforms/functional.py resized_crop",
+    "torchvision/transforms/functional.py to_tensor",
     "torchvision/transforms/functional.py vflip",
 };
 
@@ -216,6 +220,7 @@ std::optional<FetchWork> fetch_work(const trace::Stack& stack) {
 OpenedImageWork opened_image_work(const trace::Stack& stack) {
   const bool within = is_in_library(stack) || calls_a_transform(stack);
   const bool cuts = is_one_of(kCuts, stack.callee);
+  if (stack.in_png) return OpenedImageWork::kLoading;
   if (stack.in_jpeg) {
     const bool opens = stack.callee == "PIL/Image.py convert" ||
                        stack.callee.starts_with("datasets/") || within || cuts;

@@ -51,8 +51,9 @@ std::optional<FetchWork> fetch_work(const trace::Stack& stack);
 
 /// Work of a fetch that worker processes of unstarve.DataLoader do in compiled code (decision
 /// 0034): a data set opens a JPEG with Pillow, and gives it to transforms of torchvision, alone or
-/// with masks and boxes, or cuts and resizes it itself.
-enum class OpenedImageWork { kNone, kDecoding, kTransforming };
+/// with masks and boxes, or cuts and resizes it itself; and whatever it does with a PNG, Pillow
+/// loads it.
+enum class OpenedImageWork { kNone, kDecoding, kLoading, kTransforming };
 
 OpenedImageWork opened_image_work(const trace::Stack& stack);
 

@@ -37,6 +37,7 @@ Stack parse_stack(std::string_view text) {
     if (mark == "collate") stack.in_collate = true;
     if (mark == "decode") stack.in_decode = true;
     if (mark == "jpeg") stack.in_jpeg = true;
+    if (mark == "png") stack.in_png = true;
     if (mark == "sync") stack.in_sync = true;
     if (mark == "order") stack.in_order = true;
   }

@@ -15,6 +15,7 @@ struct Stack {
   bool in_collate = false;    // in a fetch
   bool in_decode = false;     // of an image
   bool in_jpeg = false;       // ... that Pillow has opened as a JPEG
+  bool in_png = false;        // ... as a PNG
   bool in_order = false;      // in the loader's sampler, which is the job's own
   bool in_sync = false;       // in `.item()` and its like, on the device's tensors
   std::string line = {};      // innermost one of the job's own: "train.py:57"; a fetch's: inside it

@@ -17,11 +17,11 @@ namespace {
 
 TEST(Stack, IsReadFromItsWords) {
   const Stack stack = parse_stack(
-      R"x({"in": ["fetch", "decode", "jpeg"], "line": "train.py:57", "function": "step",)x"
+      R"x({"in": ["fetch", "decode", "jpeg", "png"], "line": "train.py:57", "function": "step",)x"
       R"x("callers": ["main"], "call": "a.convert()", "callee": "PIL/Image.py convert",)x"
       R"x("top": "PIL/ImageFile.py load", "transform": "RandAugment",)x"
       R"x("transform_place": "train.py:41"})x");
-  EXPECT_TRUE(stack.in_fetch && stack.in_decode && stack.in_jpeg);
+  EXPECT_TRUE(stack.in_fetch && stack.in_decode && stack.in_jpeg && stack.in_png);
   EXPECT_FALSE(stack.in_wait || stack.in_collate || stack.in_sync);
   EXPECT_EQ(stack.line, "train.py:57");
   EXPECT_EQ(stack.function, "step");

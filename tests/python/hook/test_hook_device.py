@@ -117,12 +117,13 @@ def test_a_file_that_is_made_rgb_is_decoded_and_what_comes_after_is_not() -> Non
 LOOKED_AT = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
-from PIL import Image, ImageFile, JpegImagePlugin
+from PIL import Image, ImageFile, JpegImagePlugin, PngImagePlugin
 from _unstarve_hook import decode
 from _unstarve_hook.lines import stacks
 
 decode.watch_pil(ImageFile)
 decode.watch_jpeg(JpegImagePlugin)
+decode.watch_png(PngImagePlugin)
 prepare = ImageFile.ImageFile.load_prepare
 
 def looking(image):
@@ -140,16 +141,17 @@ for path in sys.argv[2:]:
 """
 
 
-def test_looks_at_the_stack_tell_jpegs_that_are_opened(tmp_path: Path) -> None:
-    files = [tmp_path / "one.jpg", tmp_path / "one.png"]
+def test_looks_at_the_stack_tell_images_that_are_opened(tmp_path: Path) -> None:
+    files = [tmp_path / "one.jpg", tmp_path / "one.png", tmp_path / "one.gif"]
     for file in files:
         Image.new("RGB", (9, 9)).save(file)
     script = tmp_path / "look.py"
     script.write_text(LOOKED_AT)
     done = run_python([script, HOOK, *files], dict(os.environ))
-    jpeg, png = map(json.loads, done.stdout.splitlines())
-    assert (jpeg["in"], png["in"]) == (["decode", "jpeg"], ["decode"]), done.stderr
-    assert jpeg["callee"] == png["callee"] == "PIL/Image.py convert"
+    seen = [json.loads(line) for line in done.stdout.splitlines()]
+    marks = [one["in"] for one in seen]
+    assert marks == [["decode", "jpeg"], ["decode", "png"], ["decode"]], done.stderr
+    assert seen[0]["callee"] == seen[1]["callee"] == "PIL/Image.py convert"
 
 
 def test_decoding_blocking_calls_and_the_window(script: Path, tmp_path: Path) -> None:

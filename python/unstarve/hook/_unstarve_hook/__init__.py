@@ -26,6 +26,7 @@ _VIEWS = {
     "torch._dynamo.convert_frame": ("events", "watch_compiler"),
     "PIL.ImageFile": ("decode", "watch_pil"),
     "PIL.JpegImagePlugin": ("decode", "watch_jpeg"),
+    "PIL.PngImagePlugin": ("decode", "watch_png"),
     "torchvision.io.image": ("decode", "watch_torchvision"),
     "cv2": ("decode", "watch_cv2"),
     "unstarve.loader": ("loaders", "watch_unstarve"),

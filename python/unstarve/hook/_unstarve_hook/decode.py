@@ -51,10 +51,16 @@ def watch_pil(module: ModuleType) -> None:
 def watch_jpeg(module: ModuleType) -> None:
     """PIL.JpegImagePlugin: looks at the stack tell by a frame of ours that an image is a JPEG."""
     for name in ("load", "convert"):
-        put(module.JpegImageFile, name, _in_a_frame(getattr(module.JpegImageFile, name)))
+        put(module.JpegImageFile, name, _as_jpeg(getattr(module.JpegImageFile, name)))
 
 
-def _in_a_frame(original: Any) -> Any:
+def watch_png(module: ModuleType) -> None:
+    """PIL.PngImagePlugin: the same of a PNG."""
+    for name in ("load", "convert"):
+        put(module.PngImageFile, name, _as_png(getattr(module.PngImageFile, name)))
+
+
+def _as_jpeg(original: Any) -> Any:
     def jpeg(*arguments: Any, **named: Any) -> Any:
         try:
             return original(*arguments, **named)
@@ -62,7 +68,22 @@ def _in_a_frame(original: Any) -> Any:
             hide_our_frame(error)
             raise
 
-    ours = in_the_place_of(original, jpeg)
+    return _in_its_place(original, jpeg)
+
+
+def _as_png(original: Any) -> Any:
+    def png(*arguments: Any, **named: Any) -> Any:
+        try:
+            return original(*arguments, **named)
+        except BaseException as error:
+            hide_our_frame(error)
+            raise
+
+    return _in_its_place(original, png)
+
+
+def _in_its_place(original: Any, ours: Any) -> Any:
+    ours = in_the_place_of(original, ours)
     ours.__wrapped__ = original
     return ours
 
@@ -101,9 +122,7 @@ def _timed(original: Any, has_work: Callable[..., bool]) -> Any:
             if start is not None:
                 _end(start)
 
-    ours = in_the_place_of(original, decoder)
-    ours.__wrapped__ = original
-    return ours
+    return _in_its_place(original, decoder)
 
 
 def _as_compiled(decoder: Any, original: Any) -> Any:

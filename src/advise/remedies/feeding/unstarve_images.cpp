@@ -30,7 +30,8 @@ std::optional<Remedy> offer_unstarve_images(const Situation& situation, std::str
   if (share < kMuchOfAFetch || may_load_natively(situation.job.data)) return std::nullopt;
   Remedy remedy;
   remedy.how = fmt::format(
-      "Import DataLoader from unstarve instead of torch.utils.data{}: its workers decode the JPEGs "
+      "Import DataLoader from unstarve instead of torch.utils.data{}: its workers decode the "
+      "images "
       "that the data set opens, and do torchvision's transforms of them, in compiled code: {} of "
       "making a batch.",
       diagnose::at(situation.job.loader_place), percent_text(share));

@@ -31,7 +31,7 @@ FETCH, WAIT, COLLATE, DECODE, SYNC = 1, 2, 4, 8, 16
 ORDER = 32
 #: Making an iterator: with workers the first batches are chosen there. Told by ORDER alone.
 _ITER = 64
-JPEG = 128
+JPEG, PNG = 128, 256
 _MARKS = {
     ("loaders.py", "fetch"): FETCH,
     ("loaders.py", "__next__"): WAIT,
@@ -39,6 +39,7 @@ _MARKS = {
     ("loaders.py", "__call__"): COLLATE,
     ("decode.py", "decoder"): DECODE,
     ("decode.py", "jpeg"): JPEG,
+    ("decode.py", "png"): PNG,
     ("blocking.py", "method"): SYNC,
     ("blocking.py", "function"): SYNC,
 }
@@ -48,6 +49,7 @@ _MARK_WORDS = (
     (COLLATE, "collate"),
     (DECODE, "decode"),
     (JPEG, "jpeg"),
+    (PNG, "png"),
     (SYNC, "sync"),
     (ORDER, "order"),
 )
