@@ -55,12 +55,13 @@ Status PngDecoder::decode(const Box& region, RowSink& sink) {
 }
 
 Status PngDecoder::decode_stored(std::span<std::uint8_t> out) {
-  const auto bytes = static_cast<std::size_t>(png_.width) * static_cast<std::size_t>(png_.height) *
-                     static_cast<std::size_t>(png_.channels());
+  const std::size_t row = static_cast<std::size_t>(png_.width) *
+                          static_cast<std::size_t>(channels_of(png_, PngPixels::kStored));
+  const std::size_t bytes = row * static_cast<std::size_t>(png_.height);
   if (out.size() != bytes) {
     return fail(ErrorCode::kInvalidArgument, "the pixels take {} bytes, not {}", bytes, out.size());
   }
-  CopiedRows sink(static_cast<std::size_t>(png_.width * png_.channels()), out.data());
+  CopiedRows sink(row, out.data());
   return decode_as(PngPixels::kStored, {0, 0, png_.width, png_.height}, sink);
 }
 

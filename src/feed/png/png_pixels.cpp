@@ -89,13 +89,13 @@ Status write_rgb(const PngFile& png, const std::uint8_t* from, int count, std::u
 }
 
 /// Of each sample the higher 8 bits, which come first.
-void write_samples(const std::uint8_t* from, int count, int depth, std::uint8_t* out) {
+void write_samples(const std::uint8_t* from, std::ptrdiff_t count, int depth, std::uint8_t* out) {
   const std::ptrdiff_t step = depth / 8;
   if (step == 1) {
     std::memcpy(out, from, static_cast<std::size_t>(count));
     return;
   }
-  for (int i = 0; i < count; ++i) out[i] = from[i * step];
+  for (std::ptrdiff_t i = 0; i < count; ++i) out[i] = from[i * step];
 }
 
 }  // namespace
@@ -114,7 +114,7 @@ Status write_pixels(const PngFile& png, PngPixels pixels, const std::uint8_t* ro
   }
   const std::uint8_t* const from = row + std::ptrdiff_t{span.first} * (png.bits_of_a_pixel() / 8);
   if (is_rgb) return write_rgb(png, from, span.count, out);
-  write_samples(from, span.count * png.channels(), png.depth, out);
+  write_samples(from, std::ptrdiff_t{span.count} * png.channels(), png.depth, out);
   return {};
 }
 
