@@ -11,7 +11,7 @@ import pytest
 
 pytestmark = pytest.mark.browser
 
-ALL_PAGES = ("verified", "diagnosis", "several", "hostile", "bare")
+ALL_PAGES = ("verified", "written", "diagnosis", "several", "hostile", "bare")
 
 # The smallest contrast of any text that is seen, by the formula of WCAG 2, with the text itself.
 WORST_CONTRAST = """() => {
@@ -46,6 +46,14 @@ WORST_CONTRAST = """() => {
     if (ratio < worst[0]) worst = [ratio, text];
   }
   return worst;
+}"""
+
+
+#: Of an element's text, as it is laid out.
+LINES_OF = """(element) => {
+  const text = document.createRange();
+  text.selectNodeContents(element);
+  return text.getClientRects().length;
 }"""
 
 
@@ -85,6 +93,16 @@ def test_loads_without_remarks_or_requests(browser: Any, pages: Path, name: str)
 def test_does_not_scroll_sideways(browser: Any, pages: Path, name: str, width: int) -> None:
     with opened(browser, pages / f"{name}.html", viewport={"width": width, "height": 800}) as page:
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", [320, 760, 1280])
+def test_a_change_stands_in_its_card_line_by_line(browser: Any, pages: Path, width: int) -> None:
+    with opened(browser, pages / "written.html", viewport={"width": width, "height": 800}) as page:
+        card, change = (page.locator(name).first.bounding_box() for name in (".card", ".why pre"))
+        assert change["x"] + change["width"] <= card["x"] + card["width"]
+        assert change["height"] >= 5 * 20
+        label = page.locator(".why dt", has_text="Change")
+        assert label.evaluate(LINES_OF) == 1
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -145,6 +145,21 @@ TEST(Scale, LabelsRoundValues) {
   EXPECT_EQ(Scale({0, 2}).percent(3), "100.00%");
 }
 
+/// With the change as it is written, and a line of it that is longer than the page is wide.
+Report written_report() {
+  Report report = sample::report();
+  for (Verification& tried : report.verification) {
+    tried.diff = "--- a/job/train.py\n+++ b/job/train.py\n@@ -1,2 +1,2 @@\n-" +
+                 std::string(300, 'x') + "\n+from unstarve import DataLoader\n";
+  }
+  return report;
+}
+
+TEST(Page, KeepsTheLinesOfADiff) {
+  EXPECT_THAT(render_html(written_report()),
+              HasSubstr("<dt>Change</dt><dd><pre>--- a/job/train.py\n+++ b/job/train.py\n@@"));
+}
+
 /// Not a test: writes the pages that tests/browser looks at, where it asks for them.
 TEST(Page, IsWrittenForTheBrowserTests) {
   const char* folder = std::getenv("UNSTARVE_WRITE_PAGES");
@@ -165,11 +180,9 @@ TEST(Page, IsWrittenForTheBrowserTests) {
   several.verification[1].predicted = WhyAbsent::kNotObserved;
   Report bare;
   bare.advice.verdict = "No GPU activity was recorded, so nothing can be said about it.";
-  const std::pair<const char*, Report> pages[] = {{"verified", sample::report()},
-                                                  {"diagnosis", plain},
-                                                  {"several", several},
-                                                  {"hostile", hostile},
-                                                  {"bare", bare}};
+  const std::pair<const char*, Report> pages[] = {
+      {"verified", sample::report()}, {"diagnosis", plain},          {"several", several},
+      {"hostile", hostile},           {"written", written_report()}, {"bare", bare}};
   for (const auto& [name, report] : pages) {
     std::ofstream(std::string(folder) + "/" + name + ".html") << render_html(report);
   }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include "base/number_words.h"
@@ -88,12 +89,23 @@ std::string why_html(const Report& report) {
   return text + "</dd>";
 }
 
+/// A line for each of the diff's, which escape() would make blanks of.
+std::string diff_html(std::string_view diff) {
+  std::string text;
+  while (!diff.empty()) {
+    const std::size_t end = std::min(diff.find('\n'), diff.size());
+    text += escape(diff.substr(0, end)) + "\n";
+    diff.remove_prefix(std::min(end + 1, diff.size()));
+  }
+  return fmt::format("<dt>Change</dt><dd><pre>{}</pre></dd>", text);
+}
+
 std::string last_line_html(const Report& report) {
   if (const Verification* tried = best_verified(report.verification)) {
     std::string text =
         fmt::format("<dt>Proof</dt><dd><p>{}</p></dd>", escape(proof_sentence(*tried)));
     if (tried->outcome == trial::Outcome::kKept && !tried->diff.empty()) {
-      text += fmt::format("<dt>Change</dt><dd><pre>{}</pre></dd>", escape(tried->diff));
+      text += diff_html(tried->diff);
     }
     return text;
   }
