@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "feed/data/decode_errors.h"
 #include "kernels/resize.h"
 
 namespace unstarve::feed {
@@ -74,15 +75,13 @@ Result<ImageSize> BmpDecoder::open(std::span<const std::byte> file) {
   if (width <= 0 || height <= 0) {
     return fail(ErrorCode::kCorruptData, "a BMP of {} x {} pixels", width, height);
   }
-  if (width > max_pixels_ / height) {
-    return fail(ErrorCode::kNotSupported, "{} x {} pixels are more than the {} that are allowed",
-                width, height, max_pixels_);
-  }
+  if (Status status = check_pixels(width, height, max_pixels_); !status)
+    return forward_error(status);
   stride_ = static_cast<std::size_t>((width * headers->bits + 31) / 32 * 4);
   const std::size_t bytes = stride_ * static_cast<std::size_t>(height);
   const std::size_t at = headers->pixels_at;
   if (at > file.size() || bytes > file.size() - at) {
-    return fail(ErrorCode::kCorruptData, "the file ends before the image does: it was cut short");
+    return cut_short();
   }
   bits_ = headers->bits;
   if (bits_ == 8) {

@@ -2,6 +2,7 @@
 
 #include <libdeflate.h>
 
+#include "feed/data/decode_errors.h"
 namespace unstarve::feed {
 
 void Inflater::Free::operator()(libdeflate_decompressor* decompressor) const {
@@ -15,8 +16,7 @@ Status Inflater::inflate(std::span<const std::byte> stream, std::span<std::byte>
       decompressor_.get(), stream.data(), stream.size(), out.data(), out.size(), nullptr);
   switch (result) {
     case LIBDEFLATE_SUCCESS: return {};
-    case LIBDEFLATE_SHORT_OUTPUT:
-      return fail(ErrorCode::kCorruptData, "the file ends before the image does: it was cut short");
+    case LIBDEFLATE_SHORT_OUTPUT: return cut_short();
     case LIBDEFLATE_INSUFFICIENT_SPACE:
       return fail(ErrorCode::kCorruptData, "a PNG that holds more than its image");
     case LIBDEFLATE_BAD_DATA: break;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "feed/data/decode_errors.h"
 #include "feed/data/room_in.h"
 #include "kernels/png/unfilter.h"
 #include "kernels/resize.h"
@@ -90,7 +91,7 @@ Status PngDecoder::inflate() {
   const std::span<const std::byte> stream = whole_stream();
   // Before memory is taken for it.
   if (bytes / kMostOfAByte > stream.size()) {
-    return fail(ErrorCode::kCorruptData, "the file ends before the image does: it was cut short");
+    return cut_short();
   }
   const auto raw = room_in(raw_, bytes + kernels::kUnfilterPadding);
   return inflater_.inflate(stream, raw.first(bytes));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "feed/data/decode_errors.h"
 #include "feed/png/inflate.h"
 
 namespace unstarve::feed {
@@ -24,9 +25,6 @@ constexpr std::size_t kAround = 12;  // the bytes of a chunk that holds nothing
 
 /// Its length, four letters, what it holds, a checksum of the last two.
 Result<PngChunk> chunk_at(std::span<const std::byte> file, std::size_t at) {
-  const auto cut_short = [] {
-    return fail(ErrorCode::kCorruptData, "the file ends before the image does: it was cut short");
-  };
   if (file.size() - at < kAround) return cut_short();
   const std::size_t length = number_at(file, at);
   if (length > file.size() - at - kAround) return cut_short();
@@ -53,10 +51,7 @@ Status read_header(std::span<const std::byte> held, std::int64_t max_pixels, Png
   if (width == 0 || height == 0 || width > kLongest || height > kLongest) {
     return fail(ErrorCode::kCorruptData, "a PNG of {} x {} pixels", width, height);
   }
-  if (width > max_pixels / height) {
-    return fail(ErrorCode::kNotSupported, "{} x {} pixels are more than the {} that are allowed",
-                width, height, max_pixels);
-  }
+  if (Status status = check_pixels(width, height, max_pixels); !status) return status;
   const auto field = [held](std::size_t at) { return static_cast<int>(held[at]); };
   png.width = static_cast<int>(width);
   png.height = static_cast<int>(height);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,17 @@ Result<Pixels> decode_region(Decoder& decoder, const Encoded& encoded, const Box
   CollectedRows sink(region.width);
   if (Status status = decoder.decode(region, sink); !status) return forward_error(status);
   return std::move(sink.pixels);
+}
+
+/// Whether a file that `decoder` accepts has every row of its image.
+template <class Decoder>
+bool has_every_row(Decoder& decoder, std::span<const std::byte> file) {
+  const Result<ImageSize> image = decoder.open(file);
+  if (!image) return true;
+  const auto pixels = decode_region(decoder, file, Box{0, 0, image->width, image->height});
+  const auto pixels_in_all =
+      static_cast<std::size_t>(image->width) * static_cast<std::size_t>(image->height);
+  return !pixels || pixels->size() == 3 * pixels_in_all;
 }
 
 /// A rectangle of an image.

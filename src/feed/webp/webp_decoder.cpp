@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "feed/data/decode_errors.h"
 #include "kernels/resize.h"
 
 namespace unstarve::feed {
@@ -31,8 +32,7 @@ Status status_of(VP8StatusCode code) {
   switch (code) {
     case VP8_STATUS_OK: return {};
     case VP8_STATUS_NOT_ENOUGH_DATA:
-    case VP8_STATUS_SUSPENDED:
-      return fail(ErrorCode::kCorruptData, "the file ends before the image does: it was cut short");
+    case VP8_STATUS_SUSPENDED: return cut_short();
     case VP8_STATUS_OUT_OF_MEMORY: return fail(ErrorCode::kOutOfMemory, "no memory for a WebP");
     case VP8_STATUS_UNSUPPORTED_FEATURE:
       return fail(ErrorCode::kNotSupported, "a WebP with something that libwebp does not know");
@@ -65,7 +65,7 @@ bool is_webp(std::span<const std::byte> file) {
 Result<ImageSize> WebpDecoder::open(std::span<const std::byte> file) {
   if (!is_webp(file)) return fail(ErrorCode::kNotSupported, "no WebP");
   if (bytes_by_header(file) > file.size()) {
-    return fail(ErrorCode::kCorruptData, "the file ends before the image does: it was cut short");
+    return cut_short();
   }
   WebPBitstreamFeatures features;
   const VP8StatusCode code = WebPGetFeatures(first_of(file), file.size(), &features);
@@ -77,10 +77,8 @@ Result<ImageSize> WebpDecoder::open(std::span<const std::byte> file) {
     return fail(ErrorCode::kCorruptData, "a WebP of {} x {} pixels", features.width,
                 features.height);
   }
-  if (features.width > max_pixels_ / features.height) {
-    return fail(ErrorCode::kNotSupported, "{} x {} pixels are more than the {} that are allowed",
-                features.width, features.height, max_pixels_);
-  }
+  if (Status status = check_pixels(features.width, features.height, max_pixels_); !status)
+    return forward_error(status);
   file_ = file;
   size_ = {features.width, features.height};
   return size_;

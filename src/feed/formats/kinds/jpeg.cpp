@@ -2,6 +2,7 @@
 #include <optional>
 #include <utility>
 
+#include "feed/data/decode_errors.h"
 #include "feed/formats/image_format.h"
 #include "feed/jpeg/baseline/baseline_decoder.h"
 #include "feed/jpeg/libjpeg/end_marker.h"
@@ -37,7 +38,7 @@ class Jpeg final : public ImageFormat {
 
   Status check_whole(std::span<const std::byte> file) override {
     if (reaches_end_marker(file)) return {};
-    return fail(ErrorCode::kCorruptData, "the file ends before the image does: it was cut short");
+    return cut_short();
   }
 
   ImageDecoder* keeping_decoder(std::vector<std::byte>& payload) override {
