@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 import unstarve
 from made_photos import make_photos
 from PIL import Image
+from pillow_decodes import count_decoding, decodes
 from torchvision import transforms
 
 
@@ -26,9 +28,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def decoded(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What Pillow decodes from now on; nothing is compared any more."""
-    from PIL import ImageFile
+def by_pillow(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """How much Pillow decodes from now on; nothing is compared any more."""
     from unstarve.engine.opened_image import here
 
     class Never(dict):  # type: ignore[type-arg]
@@ -36,16 +37,9 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
             return 0
 
     monkeypatch.setattr(here, "left_to_compare", Never())
-    found: list[Any] = []
-    load = ImageFile.ImageFile.load
-
-    def counting(image: Any) -> Any:
-        if image.tile:
-            found.append(image)
-        return load(image)
-
-    monkeypatch.setattr(ImageFile.ImageFile, "load", counting)
-    return found
+    count_decoding(monkeypatch)
+    before = decodes()
+    return lambda: decodes() - before
 
 
 def test_an_opened_image_is_pillows(folder: Path) -> None:
@@ -61,11 +55,11 @@ def test_an_opened_image_is_pillows(folder: Path) -> None:
         unstarve.open_image(folder / "no such.jpg")
 
 
-def test_a_crop_of_it_is_decoded_by_the_engine(folder: Path, decoded: list[Any]) -> None:
+def test_a_crop_of_it_is_decoded_by_the_engine(folder: Path, by_pillow: Callable[[], int]) -> None:
     image = unstarve.open_image(next(folder.glob("*.jpg")))
     transform = transforms.Compose([transforms.RandomResizedCrop(24), transforms.ToTensor()])
     assert transform(image).shape == (3, 24, 24)
-    assert not decoded
+    assert by_pillow() == 0
 
 
 def test_a_read_image_is_an_array(folder: Path) -> None:
@@ -95,10 +89,10 @@ def test_a_read_image_is_an_array(folder: Path) -> None:
         unstarve.imread(folder / "no such.jpg")
 
 
-def test_a_part_of_it_is_decoded_by_the_engine(folder: Path, decoded: list[Any]) -> None:
+def test_a_part_of_it_is_decoded_by_the_engine(folder: Path, by_pillow: Callable[[], int]) -> None:
     image = unstarve.imread(next(folder.glob("*.jpg")))
     assert image[5:40, 9:33].shape == (35, 24, 3) and "not decoded" in repr(image)
-    assert not decoded
+    assert by_pillow() == 0
 
 
 def test_an_image_lies_as_its_exif_says(folder: Path, tmp_path: Path) -> None:

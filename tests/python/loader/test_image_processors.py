@@ -12,6 +12,7 @@ import transformers
 import unstarve
 from made_photos import make_photos
 from PIL import Image
+from pillow_decodes import count_decoding, decodes
 from torch.utils import data
 
 #: 1 of 255, normalised: of two resizers.
@@ -23,20 +24,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_photos(tmp_path_factory.mktemp("photos"), 90, 70)
 
 
-_DECODED = [0]
-
-
 @pytest.fixture(autouse=True)
 def counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    from PIL import ImageFile
-
-    load = ImageFile.ImageFile.load
-
-    def counting(image: Any) -> Any:
-        _DECODED[0] += bool(image.tile)
-        return load(image)
-
-    monkeypatch.setattr(ImageFile.ImageFile, "load", counting)
+    count_decoding(monkeypatch)
 
 
 class Photos(data.Dataset[Any]):  # type: ignore[misc]
@@ -55,9 +45,9 @@ class Photos(data.Dataset[Any]):  # type: ignore[misc]
         images = [Image.open(path) for path in self.paths[2 * index :][:2]]
         if self.converts:
             images = [image.convert("RGB") for image in images]
-        before = _DECODED[0]
+        before = decodes()
         made = self.processor(images, return_tensors="pt", **self.options)
-        return made["pixel_values"], _DECODED[0] - before
+        return made["pixel_values"], decodes() - before
 
 
 def both(dataset: Any) -> Iterator[list[Any]]:
@@ -97,9 +87,9 @@ def test_many_images_that_are_compared_at_once_are_not_in_vain(folder: Path) -> 
     class Many(Photos):
         def __getitem__(self, index: int) -> Any:
             images = [Image.open(self.paths[0]).convert("RGB") for _ in range(40)]
-            before = _DECODED[0]
+            before = decodes()
             made = self.processor(images, return_tensors="pt")
-            return made["pixel_values"], _DECODED[0] - before
+            return made["pixel_values"], decodes() - before
 
     loader = unstarve.DataLoader(Many(folder, PROCESSORS["vit"]()), batch_size=None, num_workers=1)
     assert [decoded for _, decoded in loader][1:] == [0] * (len(loader) - 1)

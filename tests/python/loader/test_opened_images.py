@@ -18,6 +18,7 @@ import torch
 import unstarve
 from made_photos import make_photos
 from PIL import Image, ImageOps
+from pillow_decodes import count_decoding, decodes
 from torch.utils import data
 from torchvision import transforms as v1
 from torchvision.transforms import v2
@@ -47,31 +48,14 @@ class Photos(data.Dataset[Any]):  # type: ignore[misc]
         return Image.open(self.paths[index]).convert("RGB")
 
     def __getitem__(self, index: int) -> Any:
-        decoded = count_of_decoded()
+        before = decodes()
         image = self.transform(self.open(index))
-        return image, index, count_of_decoded() - decoded
-
-
-_DECODED = [0]
-
-
-def count_of_decoded() -> int:
-    """How often Pillow has decoded in this process."""
-    return _DECODED[0]
+        return image, index, decodes() - before
 
 
 @pytest.fixture(autouse=True)
 def counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    from PIL import ImageFile
-
-    load = ImageFile.ImageFile.load
-
-    def counting(image: Any) -> Any:
-        if image.tile:
-            _DECODED[0] += 1
-        return load(image)
-
-    monkeypatch.setattr(ImageFile.ImageFile, "load", counting)
+    count_decoding(monkeypatch)
 
 
 def passes(dataset: Any, **options: Any) -> Iterator[list[Any]]:
@@ -323,10 +307,10 @@ def test_a_new_composition_for_each_sample_takes_no_memory(folder: Path) -> None
             from unstarve.engine import opened_images
 
             transform = v1.Compose([v1.Resize((20, 20)), v1.ToTensor()])
-            decoded = count_of_decoded()
+            before = decodes()
             image = transform(self.open(index % 12))
             known = len(opened_images._thread.compositions)
-            return image, known, count_of_decoded() - decoded
+            return image, known, decodes() - before
 
         def __len__(self) -> int:
             return 200

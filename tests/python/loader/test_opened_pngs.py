@@ -15,6 +15,7 @@ import pytest
 import torch
 import unstarve
 from PIL import Image, PngImagePlugin
+from pillow_decodes import count_decoding, decodes
 from torch.utils import data
 from torchvision import transforms
 from torchvision.transforms import functional
@@ -51,24 +52,13 @@ class Files(data.Dataset[Any]):  # type: ignore[misc]
         return len(self.paths)
 
     def __getitem__(self, index: int) -> Any:
-        decoded = _DECODED[0]
-        return self.use(Image.open(self.paths[index])), _DECODED[0] - decoded
-
-
-_DECODED = [0]
+        before = decodes()
+        return self.use(Image.open(self.paths[index])), decodes() - before
 
 
 @pytest.fixture(autouse=True)
 def counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    from PIL import ImageFile
-
-    load = ImageFile.ImageFile.load
-
-    def counting(image: Any) -> Any:
-        _DECODED[0] += bool(image.tile)
-        return load(image)
-
-    monkeypatch.setattr(ImageFile.ImageFile, "load", counting)
+    count_decoding(monkeypatch)
 
 
 def both(root: Path, use: Callable[[Any], Any], **options: Any) -> tuple[list[Any], list[Any]]:
