@@ -142,10 +142,9 @@ def _cut(cut: Cut, options: dict[str, Any]) -> Cut | None:
     if made is not None and options["do_center_crop"]:
         wanted = options["crop_size"]
         width, height = made.size
-        # An image that is smaller is padded; cropped() gives None.
         left, top = int((width - wanted.width) / 2.0), int((height - wanted.height) / 2.0)
-        fits = wanted.width <= width and wanted.height <= height
-        made = made.cropped(left, top, wanted.width, wanted.height) if fits else None
+        # None where the image is smaller: transformers pads it.
+        made = made.cropped(left, top, wanted.width, wanted.height)
     return made
 
 

@@ -277,12 +277,11 @@ def install() -> None:
     if _installed:
         return
     _installed.append(True)
+    _exchange(PngImagePlugin.PngImageFile, "load", png_loading.load)
     for kind in KINDS:
         _exchange(kind, "convert", _convert)
         for name in LATER:
             _exchange(kind, name, _later(name))
-        if kind is PngImagePlugin.PngImageFile:
-            _exchange(kind, "load", png_loading.load)
         _exchange(kind, "load", _load)
     if "torchvision.tv_tensors" in sys.modules:
         _install_tensors()

@@ -93,11 +93,8 @@ def leave_file(image: Any, encoded: bytes) -> None:
 
 def waits_in_memory(image: Any) -> bool:
     """Whether it is a whole file in memory, of which nothing is decoded."""
-    kind = _KINDS.get(type(image))
-    if kind is None or len(image.tile) != 1:
-        return False
-    file = getattr(image, "fp", None)
-    return isinstance(file, io.BytesIO) and kind.is_whole(file.getvalue())
+    is_in_memory = isinstance(getattr(image, "fp", None), io.BytesIO)
+    return is_in_memory and whole_file_of(image) is not None
 
 
 __all__ = [

@@ -81,11 +81,13 @@ def _change(name: str, row: _Row, picked: Sequence[float], probability: float = 
     return Change(_KINDS[name], probability, values or (0.0,), row.is_signed)
 
 
-def _moves(part: Any) -> tuple[Any, tuple[int, int, int]]:
+def _moves(image: PartialPlan, part: Any) -> tuple[Any, tuple[int, int, int]]:
     """How values between pixels are made, and the colour where there are none."""
     name = getattr(part.interpolation, "value", part.interpolation)
     if name not in ("nearest", "bilinear", "bicubic"):
         raise NotLowerable(f"interpolation {name!r} of pixels that are moved")
+    if name == "bicubic" and image.form != "pil":
+        raise NotLowerable("bicubic moves of a tensor, whose cubic is another one")
     fill = part.fill
     if fill is None:
         fill = 0
@@ -100,9 +102,7 @@ def _moves(part: Any) -> tuple[Any, tuple[int, int, int]]:
 
 
 def _add(image: PartialPlan, part: Any, sets: list[list[Change]], rounds: int = 1) -> None:
-    between, fill = _moves(part)
-    if between == "bicubic" and image.form != "pil":
-        raise NotLowerable("bicubic moves of a tensor, whose cubic is another one")
+    between, fill = _moves(image, part)
     add_colour(image, Colour("augment", augment=Augment(sets, rounds, between, fill)))
 
 
@@ -157,9 +157,7 @@ def random_affine(image: PartialPlan, part: Any) -> None:
     if part.center is not None:
         raise NotLowerable("an affine map around another place than the centre")
     size_of(image)
-    between, fill = _moves(part)
-    if between == "bicubic" and image.form != "pil":
-        raise NotLowerable("bicubic moves of a tensor, whose cubic is another one")
+    between, fill = _moves(image, part)
     shear = [0.0, 0.0] if part.shear is None else [float(degrees) for degrees in part.shear]
     down = pair(shear[2:]) if len(shear) == 4 else (0.0, 0.0)
     scale = (1.0, 1.0) if part.scale is None else pair(part.scale)

@@ -31,9 +31,8 @@ std::optional<Remedy> offer_unstarve_images(const Situation& situation, std::str
   Remedy remedy;
   remedy.how = fmt::format(
       "Import DataLoader from unstarve instead of torch.utils.data{}: its workers decode the "
-      "images "
-      "that the data set opens, and do torchvision's transforms of them, in compiled code: {} of "
-      "making a batch.",
+      "images that the data set opens, and do torchvision's transforms of them, in compiled code: "
+      "{} of making a batch.",
       diagnose::at(situation.job.loader_place), percent_text(share));
   remedy.values = {{kShare, whole_number<std::int64_t>(100 * share)}};
   remedy.edit = "- from torch.utils.data import DataLoader\n+ from unstarve import DataLoader";

@@ -119,7 +119,8 @@ class PlanMaker {
     if (!size) return false;
     if (words.name == "RandomResizedCrop") return !sized_ && random_resized_crop(words, *size);
     if (words.name == "Resize") return !sized_ && resize(words, *size);
-    if (words.name == "CenterCrop") return crop(GeometryPlan::Kind::kResizeCenterCrop, *size);
+    if (words.name == "CenterCrop")
+      return crop({GeometryPlan::Kind::kResizeCenterCrop, GeometryPlan::Kind::kCenterCrop}, *size);
     return words.name == "RandomCrop" && random_crop(words, *size);
   }
 
@@ -131,11 +132,7 @@ class PlanMaker {
       return widths.empty() ? 0 : static_cast<int>(widths[side % widths.size()]);
     };
     plan_.geometry.padding = {width(0), width(1), width(2), width(3)};
-    const bool is_cut = crop(GeometryPlan::Kind::kResizeRandomCrop, size);
-    if (is_cut && plan_.geometry.kind == GeometryPlan::Kind::kCenterCrop) {
-      plan_.geometry.kind = GeometryPlan::Kind::kRandomCrop;
-    }
-    return is_cut;
+    return crop({GeometryPlan::Kind::kResizeRandomCrop, GeometryPlan::Kind::kRandomCrop}, size);
   }
 
   bool random_resized_crop(const Words& words, feed::ImageSize size) {
@@ -167,13 +164,18 @@ class PlanMaker {
     return true;
   }
 
-  bool crop(GeometryPlan::Kind kind, feed::ImageSize size) {
+  struct CropKinds {
+    GeometryPlan::Kind of_resized;
+    GeometryPlan::Kind alone;
+  };
+
+  bool crop(const CropKinds& kinds, feed::ImageSize size) {
     GeometryPlan& geometry = plan_.geometry;
     const bool as_large =
         sized_ && geometry.size.width == size.width && geometry.size.height == size.height;
     if (as_large) return true;
     if (sized_ && !resized_) return false;
-    geometry.kind = resized_ ? kind : GeometryPlan::Kind::kCenterCrop;
+    geometry.kind = resized_ ? kinds.of_resized : kinds.alone;
     geometry.size = size;
     sized_ = true;
     resized_ = false;
