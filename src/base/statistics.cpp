@@ -1,6 +1,7 @@
 #include "base/statistics.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <numeric>
 
@@ -28,6 +29,19 @@ double quantile(std::vector<double> values, double q) {
   const auto below = static_cast<std::size_t>(at);
   const std::size_t above = std::min(below + 1, values.size() - 1);
   return values[below] + (at - static_cast<double>(below)) * (values[above] - values[below]);
+}
+
+double student_95(int degrees) {
+  constexpr std::array<double, 4> kFew = {6.31375, 2.91999, 2.35336, 2.13185};
+  if (degrees <= static_cast<int>(kFew.size())) {
+    return kFew[static_cast<std::size_t>(std::max(degrees, 1) - 1)];
+  }
+  // Abramowitz and Stegun 26.7.5, from the normal distribution's.
+  constexpr double z = 1.6448536;
+  constexpr double z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
+  const double v = degrees;
+  return z + (z3 + z) / (4 * v) + (5 * z5 + 16 * z3 + 3 * z) / (96 * v * v) +
+         (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * v * v * v);
 }
 
 }  // namespace unstarve

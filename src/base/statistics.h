@@ -15,4 +15,8 @@ double median(std::vector<double> values);
 /// Below which a share `q` (0..1) of the values lies; between two of them in proportion.
 double quantile(std::vector<double> values, double q);
 
+/// Below which 95 % of Student's distribution lies, for so many degrees of freedom (at least 1);
+/// within 0.1 %.
+double student_95(int degrees);
+
 }  // namespace unstarve

@@ -30,5 +30,12 @@ TEST(Statistics, AMeanIsOfAllValues) {
   EXPECT_DOUBLE_EQ(mean(values), 3);
 }
 
+TEST(Statistics, StudentsDistributionIsWideForFewAndNormalForMany) {
+  EXPECT_NEAR(student_95(1), 6.3138, 1e-3);
+  EXPECT_NEAR(student_95(5), 2.0150, 2e-3);
+  EXPECT_NEAR(student_95(10), 1.8125, 1e-3);
+  EXPECT_NEAR(student_95(1000), 1.6464, 1e-3);
+}
+
 }  // namespace
 }  // namespace unstarve
