@@ -1,9 +1,9 @@
-#include "script/command_script.h"
+#include "launch/command_script.h"
 
 #include <filesystem>
 #include <string_view>
 
-namespace unstarve::script {
+namespace unstarve::launch {
 
 namespace {
 
@@ -33,4 +33,4 @@ std::string script_of(const std::vector<std::string>& command) {
   return {};
 }
 
-}  // namespace unstarve::script
+}  // namespace unstarve::launch

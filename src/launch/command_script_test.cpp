@@ -1,8 +1,8 @@
-#include "script/command_script.h"
+#include "launch/command_script.h"
 
 #include <gtest/gtest.h>
 
-namespace unstarve::script {
+namespace unstarve::launch {
 namespace {
 
 TEST(CommandScript, IsWhatPythonRuns) {
@@ -21,4 +21,4 @@ TEST(CommandScript, IsWhatPythonRuns) {
 }
 
 }  // namespace
-}  // namespace unstarve::script
+}  // namespace unstarve::launch

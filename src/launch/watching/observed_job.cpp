@@ -23,6 +23,7 @@
 #include "host/host_files.h"
 #include "isolation/trial_processes.h"
 #include "launch/run_folder.h"
+#include "launch/watching/circumstances.h"
 #include "observe/outside/observation.h"
 #include "trace/run_writer.h"
 
@@ -338,6 +339,7 @@ Result<ObservedJob> run_observed(const Installation& parts, const ObservedJobOpt
   isolation::IsolatedTrial* const trial = *isolated ? &**isolated : nullptr;
   auto writer = begin_run(options, clock);
   if (!writer) return forward_error(writer);
+  note_circumstances(options.command, files, **writer);
   auto monitor = open_monitor(parts, options.emulation, visible_devices(options), clock);
   if (!monitor) return forward_error(monitor);
 

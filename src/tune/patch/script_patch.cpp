@@ -6,8 +6,8 @@
 #include <system_error>
 #include <utility>
 
+#include "launch/command_script.h"
 #include "launch/job_python.h"
-#include "script/command_script.h"
 #include "script/edited_script.h"
 #include "tune/patch/lever_edit.h"
 
@@ -16,7 +16,7 @@ namespace unstarve::tune {
 ScriptPatch patch_of_script(const std::vector<std::string>& command, const TuneResult& result) {
   namespace fs = std::filesystem;
   ScriptPatch patch;
-  patch.script = script::script_of(command);
+  patch.script = launch::script_of(command);
   std::error_code none;
   const fs::path path = fs::absolute(patch.script, none).lexically_normal();
   if (patch.script.empty() || none || !fs::is_regular_file(path, none)) return {};

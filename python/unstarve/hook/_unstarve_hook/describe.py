@@ -38,10 +38,38 @@ def process() -> dict[str, Any]:
     torch = sys.modules.get("torch")
     if torch is not None:
         facts["torch"] = str(getattr(torch, "__version__", ""))
+    facts["packages"] = _packages()
     for key in ("RANK", "WORLD_SIZE", "LOCAL_RANK"):
         if os.environ.get(key, "").isdigit():
             facts[key.lower()] = int(os.environ[key])
     return facts
+
+
+#: Packages whose version may change what a job costs.
+_PACKAGES = (
+    "torchvision",
+    "numpy",
+    "PIL",
+    "cv2",
+    "albumentations",
+    "timm",
+    "datasets",
+    "transformers",
+    "accelerate",
+    "lightning",
+    "pytorch_lightning",
+    "webdataset",
+)
+
+
+def _packages() -> dict[str, str]:
+    """The versions of those that the job has imported, as they say them."""
+    versions = {}
+    for name in _PACKAGES:
+        version = getattr(sys.modules.get(name), "__version__", None)
+        if isinstance(version, str):
+            versions[name] = version[:30]
+    return versions
 
 
 def gradient_bytes(optimizer: Any) -> int:
@@ -110,6 +138,7 @@ def _error_of_worker(raised: re.Match[str]) -> dict[str, str]:
 def fit(facts: dict[str, Any]) -> bytes:
     """JSON of at most TEXT_BYTES bytes: what matters least is left out first."""
     least_first = (
+        "packages",
         "loaders",
         "argv",
         "transforms",
