@@ -71,6 +71,7 @@ int act(int argc, char** argv) {
   cli::add_tune_command(line, context);
   cli::add_diagnose_command(line, context);
   cli::add_compare_command(line, context);
+  cli::add_gate_command(line, context);
   cli::add_report_command(line, context);
   cli::add_export_command(line, context);
   cli::add_bench_command(line, context);

@@ -16,6 +16,7 @@ void add_rehearse_command(CommandLine& line, CommandContext& context);
 void add_tune_command(CommandLine& line, CommandContext& context);
 void add_diagnose_command(CommandLine& line, CommandContext& context);
 void add_compare_command(CommandLine& line, CommandContext& context);
+void add_gate_command(CommandLine& line, CommandContext& context);
 void add_report_command(CommandLine& line, CommandContext& context);
 void add_export_command(CommandLine& line, CommandContext& context);
 void add_bench_command(CommandLine& line, CommandContext& context);

@@ -13,6 +13,7 @@ enum ExitCode : int {
   kFailed = 1,      // the job or the tool failed
   kUsage = 2,       // wrong usage or unreadable input
   kGateFailed = 3,  // a gate did not hold
+  kUndecided = 4,   // a gate could not tell
 };
 
 /// What a command gets besides its own options, and where it leaves its exit code.

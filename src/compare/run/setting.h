@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,9 @@ namespace unstarve::compare {
 
 /// What a run was, beside what was measured of it.
 enum class SettingGroup { kCommand, kLoader, kVersions, kEnvironment, kMachine };
+inline constexpr std::array kAllSettingGroups = {
+    SettingGroup::kCommand, SettingGroup::kLoader, SettingGroup::kVersions,
+    SettingGroup::kEnvironment, SettingGroup::kMachine};
 
 /// One of these, in words: {kLoader, "num_workers", "4"}.
 struct Setting {

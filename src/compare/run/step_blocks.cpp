@@ -166,6 +166,15 @@ void add_device(const diagnose::PartitionedJob& job, std::vector<Placed>& blocks
 
 }  // namespace
 
+std::string_view to_string(Amount amount) {
+  constexpr std::array<std::string_view, kAmountCount> kNames = {
+      "steps",         "wall",      "samples",        "sampled_wall",  "waiting",
+      "blocked",       "own_work",  "job_cpu",        "job_cpu_steps", "job_cpu_samples",
+      "fetched",       "fetch_cpu", "decode_cpu",     "collate_cpu",   "transform_cpu",
+      "fetch_off_cpu", "recorded",  "recorded_steps", "gpu_computes",  "gpu_moves"};
+  return kNames[static_cast<std::size_t>(amount)];
+}
+
 StepBlock& StepBlock::operator+=(const StepBlock& other) {
   for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += other.sums[i];
   return *this;

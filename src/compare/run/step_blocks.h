@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "diagnose/partition/partition.h"
@@ -35,6 +36,9 @@ enum class Amount : std::uint8_t {
   kGpuMoves,       // a copy or communication, and no such kernel
 };
 inline constexpr std::size_t kAmountCount = static_cast<std::size_t>(Amount::kGpuMoves) + 1;
+
+/// "wall", "job_cpu", ...: as a baseline names it.
+std::string_view to_string(Amount amount);
 
 /// Steps that follow each other.
 struct StepBlock {

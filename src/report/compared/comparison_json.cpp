@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "report/compared/comparison_document.h"
 #include "report/compared/comparison_words.h"
 #include "report/words/json_text.h"
 #include "report/words/words.h"
@@ -95,7 +96,7 @@ Document measures_json(const compare::Comparison& comparison) {
 
 }  // namespace
 
-std::string comparison_json(const compare::Comparison& comparison) {
+nlohmann::ordered_json comparison_document(const compare::Comparison& comparison) {
   Document causes = Document::array();
   for (const compare::PartTime& part : comparison.parts) {
     causes.push_back({{"cause", part.part},
@@ -109,21 +110,23 @@ std::string comparison_json(const compare::Comparison& comparison) {
                          {"a", difference.a},
                          {"b", difference.b}});
   }
-  const Document json = {
-      {"schema", "unstarve.comparison/1"},
-      {"sentence", comparison_sentence(comparison)},
-      {"a", {{"name", comparison.a}, {"runs", comparison.runs_a}}},
-      {"b", {{"name", comparison.b}, {"runs", comparison.runs_b}}},
-      {"emulated", comparison.emulated},
-      {"time_of", comparison.by_sample ? "sample" : "step"},
-      {"measures", measures_json(comparison)},
-      {"causes", std::move(causes)},
-      {"moved", comparison.moved ? moved_json(*comparison.moved) : Document(nullptr)},
-      {"findings",
-       {{"came", findings_json(comparison.came)}, {"went", findings_json(comparison.went)}}},
-      {"differences", std::move(differing)},
-      {"script_diff", comparison.script_diff}};
-  return json_text(json);
+  return {{"schema", "unstarve.comparison/1"},
+          {"sentence", comparison_sentence(comparison)},
+          {"a", {{"name", comparison.a}, {"runs", comparison.runs_a}}},
+          {"b", {{"name", comparison.b}, {"runs", comparison.runs_b}}},
+          {"emulated", comparison.emulated},
+          {"time_of", comparison.by_sample ? "sample" : "step"},
+          {"measures", measures_json(comparison)},
+          {"causes", std::move(causes)},
+          {"moved", comparison.moved ? moved_json(*comparison.moved) : Document(nullptr)},
+          {"findings",
+           {{"came", findings_json(comparison.came)}, {"went", findings_json(comparison.went)}}},
+          {"differences", std::move(differing)},
+          {"script_diff", comparison.script_diff}};
+}
+
+std::string comparison_json(const compare::Comparison& comparison) {
+  return json_text(comparison_document(comparison));
 }
 
 }  // namespace unstarve::report

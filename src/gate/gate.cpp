@@ -1,0 +1,246 @@
+#include "gate/gate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "compare/run/measured_run.h"
+#include "gate/base_state/worktree.h"
+
+namespace unstarve::gate {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// This process's working folder for a while, which is what a job starts in.
+class InFolder {
+ public:
+  explicit InFolder(const std::string& folder) {
+    if (folder.empty()) return;
+    std::error_code error;
+    before_ = fs::current_path(error);
+    if (!error) fs::current_path(folder, error);
+  }
+  InFolder(const InFolder&) = delete;
+  InFolder& operator=(const InFolder&) = delete;
+  ~InFolder() {
+    std::error_code error;
+    if (!before_.empty()) fs::current_path(before_, error);
+  }
+
+ private:
+  fs::path before_;
+};
+
+RunValues values_of(const compare::MeasuredRun& run) {
+  RunValues values(run.whole.begin(), run.whole.end());
+  for (const compare::Measure& measure : compare::step_measures()) {
+    if (const Reading<double> value = compare::value_of(measure, run.blocks)) {
+      values.emplace(measure.id, *value);
+    }
+  }
+  return values;
+}
+
+std::vector<RunValues> values_of(const compare::Side& side) {
+  std::vector<RunValues> values;
+  for (const compare::MeasuredRun& run : side.runs) values.push_back(values_of(run));
+  return values;
+}
+
+/// Runs of one job in one folder after the other.
+class Runs {
+ public:
+  Runs(const launch::Installation& parts, const GateOptions& options,
+       const isolation::Isolation& isolation, GateListener& listener)
+      : parts_(parts), options_(options), isolation_(isolation), listener_(listener) {}
+
+  /// `job_folder`: empty for the present one. Its steps only bring caches into their usual state.
+  Status warm_up(const std::string& side, const std::string& job_folder) {
+    constexpr std::int64_t kSteps = 4;
+    const auto run = make(side + "-warm-up", job_folder, kSteps);
+    if (!run && run.error().code != ErrorCode::kNotSupported) return forward_error(run);
+    return {};
+  }
+
+  Status add_to(compare::Side& side, const std::string& label, const std::string& job_folder) {
+    const std::string name = fmt::format("{}-{}", label, side.runs.size() + 1);
+    const auto examined = make(name, job_folder, 0);
+    if (!examined) return forward_error(examined);
+    auto run = compare::measured_run(*examined, folder_of(name));
+    if (!run) return forward_error(run);
+    side.runs.push_back(*std::move(run));
+    return {};
+  }
+
+  /// Whether another round as long as the longest so far may begin.
+  bool has_time() const {
+    return options_.budget_s <= 0 || elapsed_s() + longest_s_ <= options_.budget_s;
+  }
+  void round_begins() { round_began_s_ = elapsed_s(); }
+  void round_ends() { longest_s_ = std::max(longest_s_, elapsed_s() - round_began_s_); }
+
+ private:
+  std::string folder_of(const std::string& name) const { return options_.folder + "/" + name; }
+  double elapsed_s() const {
+    return static_cast<double>(clock_.now_ns() - began_ns_) * kSecondsPerNs;
+  }
+
+  Result<examine::Examination> make(const std::string& name, const std::string& job_folder,
+                                    std::int64_t steps) {
+    const InFolder there(job_folder);
+    trial::Trial trial;
+    trial.label = name;
+    trial.command = options_.command;
+    trial.run_dir = folder_of(name);
+    trial.emulation = options_.emulation;
+    trial.isolation = &isolation_;
+    trial.length.seconds = options_.seconds;
+    trial.length.steps = steps;
+    trial.length.until_known = true;
+    listener_.begins(name, steps > 0 ? "some steps that do not count" : "");
+    return trial::run_trial(parts_, trial, listener_);
+  }
+
+  const launch::Installation& parts_;
+  const GateOptions& options_;
+  const isolation::Isolation& isolation_;
+  GateListener& listener_;
+  const SteadyClock clock_;
+  const std::int64_t began_ns_ = clock_.now_ns();
+  double round_began_s_ = 0;
+  double longest_s_ = 0;
+};
+
+/// What was compared with what: settings of the machine that make figures incomparable.
+std::vector<std::string> unlike_machines(const compare::Comparison& comparison) {
+  std::vector<std::string> unlike;
+  for (const compare::Difference& difference : comparison.differences) {
+    const bool same_work = difference.name == "kernel" || difference.name == "host";
+    if (difference.group != compare::SettingGroup::kMachine || same_work) continue;
+    unlike.push_back(fmt::format("{}: {} -> {}", difference.name, difference.a, difference.b));
+  }
+  return unlike;
+}
+
+Result<isolation::Isolation> isolation_of(const GateOptions& options, GateListener& listener) {
+  auto isolation = isolation::Isolation::choose(options.command, options.folder, options.isolation);
+  if (isolation) listener.isolated(*isolation);
+  return isolation;
+}
+
+constexpr const char* kBase = "base";
+constexpr const char* kNow = "now";
+
+Result<GateResult> against_reference(Runs& runs, const GateOptions& options,
+                                     GateListener& listener) {
+  std::error_code error;
+  auto base = Worktree::check_out(options.base, fs::current_path(error).string());
+  if (!base) return forward_error(base);
+  compare::Side a, b;
+  a.name = fmt::format("{} ({})", options.base, base->commit());
+  b.name = kNow;
+  if (const Status warm = runs.warm_up(kBase, base->job_folder()); !warm)
+    return forward_error(warm);
+  if (const Status warm = runs.warm_up(kNow, ""); !warm) return forward_error(warm);
+  GateResult found;
+  found.base = a.name;
+  for (int round = 0; !found.judgement.is_final; ++round) {
+    runs.round_begins();
+    // Whatever drifts hits both sides alike: every other pair begins with the other side.
+    for (const bool is_base : {round % 2 == 0, round % 2 != 0}) {
+      const Status ran =
+          is_base ? runs.add_to(a, kBase, base->job_folder()) : runs.add_to(b, kNow, "");
+      if (!ran) return forward_error(ran);
+    }
+    runs.round_ends();
+    found.budget_spent = !runs.has_time();
+    const bool spent = found.budget_spent || round + 1 >= options.judging.runs_max;
+    found.judgement = judge(values_of(a), values_of(b), options.judging, spent);
+    listener.judged(found.judgement, round + 1);
+  }
+  found.comparison = compare::compare(a, b);
+  found.judging = options.judging;
+  return found;
+}
+
+Result<GateResult> against_baseline(Runs& runs, const Baseline& baseline,
+                                    const GateOptions& options, GateListener& listener) {
+  compare::Side b;
+  b.name = kNow;
+  if (const Status warm = runs.warm_up(kNow, ""); !warm) return forward_error(warm);
+  GateResult found;
+  found.judging = options.judging;
+  found.judging.paired = false;
+  found.base = fmt::format(
+      "{} of {}", baseline.side.name,
+      baseline.acceptances.empty() ? "an unknown day" : baseline.acceptances.back().when);
+  for (int round = 0; !found.judgement.is_final; ++round) {
+    runs.round_begins();
+    if (const Status ran = runs.add_to(b, kNow, ""); !ran) return forward_error(ran);
+    runs.round_ends();
+    found.comparison = compare::compare(baseline.side, b);
+    found.unlike = unlike_machines(found.comparison);
+    if (baseline.emulated_gpu != options.emulated_gpu) {
+      found.unlike.push_back(
+          fmt::format("emulated GPU: '{}' -> '{}'", baseline.emulated_gpu, options.emulated_gpu));
+    }
+    found.compared = found.unlike.empty();
+    if (!found.compared) return found;
+    found.budget_spent = !runs.has_time();
+    const bool spent = found.budget_spent || round + 1 >= options.judging.runs_max;
+    found.judgement = judge(values_of(baseline.side), values_of(b), found.judging, spent);
+    listener.judged(found.judgement, round + 1);
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<GateResult> gate(const launch::Installation& parts, const GateOptions& options,
+                        GateListener& listener) {
+  std::optional<Baseline> baseline;
+  if (is_baseline(options.base)) {
+    auto read = read_baseline(options.base);
+    if (!read) return forward_error(read);
+    baseline = *std::move(read);
+  }
+  const auto isolation = isolation_of(options, listener);
+  if (!isolation) return forward_error(isolation);
+  Runs runs(parts, options, *isolation, listener);
+  return baseline ? against_baseline(runs, *baseline, options, listener)
+                  : against_reference(runs, options, listener);
+}
+
+Result<Baseline> make_baseline(const launch::Installation& parts, const GateOptions& options,
+                               const NewBaseline& wish, GateListener& listener) {
+  Baseline made;
+  if (is_baseline(options.base)) {
+    const auto before = read_baseline(options.base);
+    if (!before) return forward_error(before);
+    made.acceptances = before->acceptances;
+  }
+  const auto isolation = isolation_of(options, listener);
+  if (!isolation) return forward_error(isolation);
+  Runs runs(parts, options, *isolation, listener);
+  if (const Status warm = runs.warm_up(kNow, ""); !warm) return forward_error(warm);
+  for (int i = 0; i < wish.runs; ++i) {
+    if (const Status ran = runs.add_to(made.side, kNow, ""); !ran) return forward_error(ran);
+  }
+  made.emulated_gpu = options.emulated_gpu;
+  double step_us = 0;
+  for (const compare::MeasuredRun& run : made.side.runs) {
+    step_us += compare::value_of(*compare::measure_named("step_time"), run.blocks).value_or(0) /
+               static_cast<double>(made.side.runs.size());
+  }
+  made.acceptances.push_back({wish.when, wish.reason, step_us});
+  return made;
+}
+
+}  // namespace unstarve::gate
