@@ -135,11 +135,13 @@ void weigh(const Gated& gated, const std::vector<double>& a, const std::vector<d
     judged.noise = deviation(changes);
     judged.evidence_worse = evidence_above_zero(less(changes, gated.tolerance));
     judged.evidence_fine = evidence_above_zero(negated(less(changes, gated.limit)));
+    judged.evidence_better = evidence_above_zero(less(negated(changes), gated.tolerance));
     return;
   }
   judged.noise = std::max(deviation(a), deviation(b));
   judged.evidence_worse = evidence_of_difference(a, less(b, gated.tolerance));
   judged.evidence_fine = evidence_of_difference(negated(a), negated(less(b, gated.limit)));
+  judged.evidence_better = evidence_of_difference(negated(a), less(negated(b), gated.tolerance));
 }
 
 /// Evidence that decides, and the effects that all runs would give so much evidence of.
@@ -168,6 +170,8 @@ MeasureJudgement judge_one(const Gated& gated, const std::vector<RunValues>& a,
   judged.asked = gated.asked;
   const std::vector<double> of_a = values_of(a, gated.id);
   const std::vector<double> of_b = values_of(b, gated.id);
+  judged.a_runs = of_a;
+  judged.b_runs = of_b;
   judged.a = mean(of_a);
   judged.b = mean(of_b);
   weigh(gated, scaled(gated, of_a), scaled(gated, of_b), options, judged);
@@ -192,6 +196,20 @@ bool gives_up(const Gated& gated, const MeasureJudgement& judged, const Needed& 
   if (judged.state != MeasureState::kOpen || gated.asked) return false;
   if (judged.evidence_worse >= kLooksChanged) return false;
   return spent || (runs >= kTellsNoise && judged.noise * needed.effect_fine > gated.limit);
+}
+
+/// Evidence that the time by the clock got better: what is used more then was a choice.
+double evidence_of_faster_steps(const std::vector<MeasureJudgement>& measures) {
+  for (const MeasureJudgement& one : measures) {
+    if (one.id == "step_time") return one.evidence_better;
+  }
+  return 0;
+}
+
+void trade(std::vector<MeasureJudgement>& measures) {
+  for (MeasureJudgement& one : measures) {
+    if (one.state == MeasureState::kRegressed) one.state = MeasureState::kTraded;
+  }
 }
 
 bool any_is(const std::vector<MeasureJudgement>& measures, MeasureState state) {
@@ -227,7 +245,12 @@ Judgement judge(const std::vector<RunValues>& a, const std::vector<RunValues>& b
     }
     found.measures.push_back(std::move(judged));
   }
+  const double faster = options.limits.empty() ? evidence_of_faster_steps(found.measures) : 0;
+  if (faster >= needed.worse) trade(found.measures);
   if (any_is(found.measures, MeasureState::kRegressed)) {
+    // It looks like a trade: more runs tell.
+    constexpr double kLooksFaster = 3;
+    if (faster >= kLooksFaster && !spent) return found;
     found.decision = Decision::kRegressed;
     found.is_final = true;
     return found;
@@ -259,6 +282,7 @@ std::string_view to_string(MeasureState state) {
   switch (state) {
     case MeasureState::kRegressed: return "regressed";
     case MeasureState::kHolds: return "holds";
+    case MeasureState::kTraded: return "traded";
     case MeasureState::kOpen: return "open";
     case MeasureState::kAbstains: return "abstains";
   }

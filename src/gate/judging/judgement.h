@@ -25,21 +25,25 @@ struct JudgingOptions {
 enum class MeasureState {
   kRegressed,  // changed for the worse, certainly
   kHolds,      // certainly not by its limit
+  kTraded,     // changed for the worse, and the step certainly takes less time: a choice
   kOpen,       // neither by now
   kAbstains,   // it varies too much for the runs that there may be; it decides nothing
 };
 
 struct MeasureJudgement {
   std::string id;
-  std::string limit;   // in words: "5 %", "3 points", or as the user wrote it
-  bool asked = false;  // by the user: then it never abstains
-  double a = 0;        // mean
+  std::string limit;           // in words: "5 %", "3 points", or as the user wrote it
+  bool asked = false;          // by the user: then it never abstains
+  std::vector<double> a_runs;  // of each run, in their order
+  std::vector<double> b_runs;
+  double a = 0;  // mean
   double b = 0;
   double change = 0;      // of the mean, to the worse: a ratio, or a difference of shares
   double noise = 0;       // standard deviation of a pair's change, or of one run
   double detectable = 0;  // the least change that is seen in 4 of 5 gates with all runs
   double evidence_worse = 1;
   double evidence_fine = 1;
+  double evidence_better = 1;  // that it changed for the better by more than its tolerance
   MeasureState state = MeasureState::kOpen;
 };
 
@@ -58,7 +62,7 @@ Judgement judge(const std::vector<RunValues>& a, const std::vector<RunValues>& b
 
 /// "holds", "regressed", "undecided".
 std::string_view to_string(Decision decision);
-/// "regressed", "holds", "open", "abstains".
+/// "regressed", "holds", "traded", "open", "abstains".
 std::string_view to_string(MeasureState state);
 
 }  // namespace unstarve::gate

@@ -151,6 +151,17 @@ TEST(Judgement, ALimitOfAValueIsJudgedByThatSideAlone) {
             Decision::kRegressed);
 }
 
+TEST(Judgement, MoreCpuForAFasterStepIsATrade) {
+  std::mt19937_64 engine(7);
+  const auto a = runs_of(12, 4, 0.01, engine);
+  auto b = runs_of(12, 5, 0.01, engine);
+  EXPECT_EQ(gate_of(a, b).decision, Decision::kRegressed);
+  for (RunValues& run : b) run["step_time"] *= 0.7;
+  const Judgement found = gate_of(a, b);
+  EXPECT_EQ(found.decision, Decision::kHolds);
+  EXPECT_EQ(found.measures[0].state, MeasureState::kTraded);
+}
+
 TEST(Judgement, LessOfWhatIsGoodIsARegression) {
   JudgingOptions options;
   options.limits = *compare::parse_limits("samples_per_s<-5%");

@@ -44,7 +44,9 @@ std::string junit_case(const MeasureJudgement& measure) {
   const std::string head =
       fmt::format("  <testcase classname=\"unstarve.gate\" name=\"{}\"", escape(measure.id));
   const std::string says = fmt::format("{}, limit {}", judged_change_text(measure), measure.limit);
-  if (measure.state == MeasureState::kHolds) return head + "/>\n";
+  if (measure.state == MeasureState::kHolds || measure.state == MeasureState::kTraded) {
+    return head + "/>\n";
+  }
   const bool failed = measure.state == MeasureState::kRegressed;
   return fmt::format("{}>\n    <{} message=\"{}: {}\"/>\n  </testcase>\n", head,
                      failed ? "failure" : "skipped", escape(state_sentence(measure)), escape(says));
@@ -70,6 +72,8 @@ std::string gate_json(const GateResult& result) {
                       {"asked", measure.asked},
                       {"base", measure.a},
                       {"now", measure.b},
+                      {"base_runs", measure.a_runs},
+                      {"now_runs", measure.b_runs},
                       {"noise", change_of(measure, measure.noise)},
                       {"smallest_detectable", change_of(measure, measure.detectable)},
                       {"evidence_worse", measure.evidence_worse},

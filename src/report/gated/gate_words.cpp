@@ -57,7 +57,11 @@ std::string decision_sentence(const gate::GateResult& result) {
     return fmt::format("regressed: {}",
                        fmt::join(named(judgement, MeasureState::kRegressed, true), ", "));
   }
-  if (judgement.decision == Decision::kHolds) return "holds";
+  if (judgement.decision == Decision::kHolds) {
+    const std::vector<std::string> traded = named(judgement, MeasureState::kTraded, true);
+    if (traded.empty()) return "holds";
+    return fmt::format("holds: a step takes less time, for more of {}", fmt::join(traded, ", "));
+  }
   std::vector<std::string> open = named(judgement, MeasureState::kOpen, false);
   if (open.empty()) open = named(judgement, MeasureState::kAbstains, false);
   for (const std::string& absent : judgement.absent) open.push_back(absent + " (not recorded)");
@@ -69,6 +73,7 @@ std::string state_sentence(const MeasureJudgement& measure) {
   switch (measure.state) {
     case MeasureState::kRegressed: return "regressed";
     case MeasureState::kHolds: return "holds";
+    case MeasureState::kTraded: return "traded: more of it, and a step takes less time";
     case MeasureState::kOpen: return "undecided";
     case MeasureState::kAbstains:
       return fmt::format("abstains: it varies by {} from pair to pair",
