@@ -68,6 +68,23 @@ bool steps_differ(const Runs& a, const Runs& b) {
   return of_a > 0 && of_b > 0 && std::abs(of_b / of_a - 1) > kSame;
 }
 
+StepCurve curve_of(const MeasuredRun& run, bool of_b, bool by_sample) {
+  StepCurve curve;
+  curve.of_b = of_b;
+  double steps = 0;
+  for (const StepBlock& block : run.blocks) {
+    const double of = block.of(by_sample ? Amount::kSamples : Amount::kSteps);
+    const double wall_s = block.of(by_sample ? Amount::kSampledWall : Amount::kWall);
+    const double middle = steps + block.of(Amount::kSteps) / 2;
+    steps += block.of(Amount::kSteps);
+    if (of <= 0 || wall_s <= 0) continue;
+    constexpr double kUs = 1e6;
+    curve.points.push_back(
+        {middle, kUs * wall_s / of, block.of(Amount::kWaiting) / block.of(Amount::kWall)});
+  }
+  return curve;
+}
+
 /// Findings of `run` that `other` has not.
 std::vector<FindingOf> only_in(const MeasuredRun& run, const MeasuredRun& other) {
   std::vector<FindingOf> only;
@@ -147,6 +164,11 @@ Comparison compare(const Side& a, const Side& b) {
   const MeasureRow& time = found.time();
   found.parts = part_times(a, b, *time.a, *time.b);
   if (time.change && time.change->is_certain()) found.moved = find_moved(a, b, found.parts);
+  for (const Side* const side : {&a, &b}) {
+    for (const MeasuredRun& run : side->runs) {
+      found.curves.push_back(curve_of(run, side == &b, found.by_sample));
+    }
+  }
   found.came = only_in(b.first(), a.first());
   found.went = only_in(a.first(), b.first());
   found.differences = differences(a.first().settings, b.first().settings);

@@ -33,6 +33,17 @@ struct FindingOf {
   double share = 0;
 };
 
+/// How the steps of one run went, block by block (run/step_blocks.h).
+struct StepCurve {
+  struct Point {
+    double step = 0;     // of those in training, in the middle of the block
+    double time_us = 0;  // of a step, or of a sample
+    double waiting = 0;  // share of it
+  };
+  bool of_b = false;
+  std::vector<Point> points;
+};
+
 /// Two sides, measure by measure, and what the difference comes from.
 struct Comparison {
   std::string a;  // names
@@ -45,6 +56,7 @@ struct Comparison {
   std::vector<MeasureRow> measures;  // what neither side knows is left out
   std::vector<PartTime> parts;       // of that time, by how much they moved
   std::optional<Moved> moved;        // none: the time did not certainly change, or no part is known
+  std::vector<StepCurve> curves;     // of each run, A's first
   std::vector<FindingOf> came;
   std::vector<FindingOf> went;
   std::vector<Difference> differences;

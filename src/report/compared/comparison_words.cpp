@@ -187,18 +187,20 @@ std::pair<std::string, std::string> without_common(const std::string& a, const s
 
 }  // namespace
 
+std::string comparison_headline(const Comparison& comparison) { return time_words(comparison); }
+
+std::string comparison_cause(const Comparison& comparison) {
+  if (!comparison.moved) return other_measure(comparison);
+  std::string text = points_words(comparison.moved->part);
+  if (comparison.moved->reason) text += ", because " + moved_words(*comparison.moved->reason);
+  if (const std::string gpu = gpu_words(comparison); !gpu.empty()) text += "; " + gpu;
+  return text;
+}
+
 std::string comparison_sentence(const Comparison& comparison) {
-  std::string sentence = time_words(comparison);
-  if (comparison.moved) {
-    sentence += ": " + points_words(comparison.moved->part);
-    if (comparison.moved->reason) {
-      sentence += ", because " + moved_words(*comparison.moved->reason);
-    }
-    if (const std::string gpu = gpu_words(comparison); !gpu.empty()) sentence += "; " + gpu;
-  } else if (const std::string other = other_measure(comparison); !other.empty()) {
-    sentence += "; " + other;
-  }
-  return sentence + ".";
+  const std::string cause = comparison_cause(comparison);
+  const char* const mark = cause.empty() ? "" : comparison.moved ? ": " : "; ";
+  return comparison_headline(comparison) + mark + cause + ".";
 }
 
 std::string noise_note(const Comparison& comparison) {

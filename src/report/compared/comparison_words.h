@@ -12,6 +12,11 @@ namespace unstarve::report {
 /// takes 31 % more time a sample (4.10 -> 5.37 ms, data.py:14); the GPU's own work is the same."
 std::string comparison_sentence(const compare::Comparison& comparison);
 
+/// The first part of it: "B takes 9.1 % longer a step [8.2..10.0]".
+std::string comparison_headline(const compare::Comparison& comparison);
+/// The rest: what moved, and why; or, where the time did not, what else did. May be empty.
+std::string comparison_cause(const compare::Comparison& comparison);
+
 /// What the interval is worth: "This pair only: how much runs of the same differ is not known."
 std::string noise_note(const compare::Comparison& comparison);
 

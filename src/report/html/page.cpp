@@ -68,14 +68,19 @@ std::string render_html(const Report& report) {
         html_findings, html_hints, html_unseen, html_facts, html_words}) {
     body += section(report);
   }
-  return fill(assets::page(), {{"title", "unstarve: " + escape(subject(report))},
+  return fill_page(
+      {"unstarve: " + subject(report), subtitle(report), std::move(body), footer(report)});
+}
+
+std::string fill_page(const PageContents& contents) {
+  return fill(assets::page(), {{"title", escape(contents.title)},
                                {"style", std::string(assets::style())},
                                {"style_hash", std::string(assets::style_hash())},
                                {"script", std::string(assets::script())},
                                {"script_hash", std::string(assets::script_hash())},
-                               {"subtitle", subtitle(report)},
-                               {"body", std::move(body)},
-                               {"footer", footer(report)}});
+                               {"subtitle", contents.subtitle},
+                               {"body", contents.body},
+                               {"footer", contents.footer}});
 }
 
 }  // namespace unstarve::report

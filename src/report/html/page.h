@@ -10,4 +10,15 @@ namespace unstarve::report {
 /// no script run but its own. It reads without scripts too; they only add the read-out of curves.
 std::string render_html(const Report& report);
 
+/// What differs between pages: HTML, but for `title`, which is text.
+struct PageContents {
+  std::string title;
+  std::string subtitle;
+  std::string body;
+  std::string footer;
+};
+
+/// One file of these, with the style, the script and the policy that all pages have.
+std::string fill_page(const PageContents& contents);
+
 }  // namespace unstarve::report

@@ -104,6 +104,10 @@ def test_settings_and_the_script_that_differ_are_shown(tmp_path: Path) -> None:
     assert "environment OMP_NUM_THREADS: 1 -> 2" in done.stdout
     assert "\x1b" not in done.stdout
     assert max(len(line) for line in done.stdout.splitlines()) <= 60
+    page = tmp_path / "page.html"
+    unstarve("compare", str(a), str(b), "--html", str(page))
+    assert "Time of a step, as the training went on" in page.read_text()
+    assert "<code>+batch = 16</code>" in page.read_text() and "\x1b" not in page.read_text()
     markdown = unstarve("compare", str(a), str(b), "--markdown", "-").stdout
     assert markdown.startswith("**B's time of a step does not certainly differ")
     assert "```diff" in markdown and "\x1b" not in markdown

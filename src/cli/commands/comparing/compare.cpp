@@ -13,6 +13,7 @@
 #include "compare/limits.h"
 #include "report/compared/comparison_json.h"
 #include "report/compared/comparison_markdown.h"
+#include "report/compared/comparison_page.h"
 #include "report/compared/comparison_text.h"
 
 namespace unstarve::cli {
@@ -24,6 +25,7 @@ struct CompareOptions {
   std::string fail_on;
   std::string json;
   std::string markdown;
+  std::string html;
 };
 
 Result<compare::Side> read_one(const std::string& input, bool shown) {
@@ -84,7 +86,8 @@ Status show(const std::vector<compare::Comparison>& comparisons, const CompareOp
   }
   if (options.json != "-" && options.markdown != "-") write_text(Stream::kOut, text);
   for (const auto& [path, document] :
-       {std::pair(options.json, json), std::pair(options.markdown, markdown)}) {
+       {std::pair(options.json, json), std::pair(options.markdown, markdown),
+        std::pair(options.html, report::comparison_page(comparisons))}) {
     if (path.empty()) continue;
     if (Status written = write_file(path, document); !written) return written;
   }
@@ -140,6 +143,7 @@ void add_compare_command(CommandLine& line, CommandContext& context) {
   command.option("--json", options->json,
                  "also write one JSON object per comparison; - is standard output, and nothing "
                  "else is printed");
+  command.option("--html", options->html, "also write a page");
   command.option("--markdown", options->markdown, "also write the comparison for a pull request");
   command.when_named([&context, options] { compare_all(*options, context); });
 }

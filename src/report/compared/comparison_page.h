@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compare/comparison.h"
+
+namespace unstarve::report {
+
+/// One HTML file that needs nothing else: for each comparison the sentence, both sides' steps over
+/// each other, where their time goes, the measures, and what is not the same.
+std::string comparison_page(const std::vector<compare::Comparison>& comparisons);
+
+}  // namespace unstarve::report
