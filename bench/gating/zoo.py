@@ -8,7 +8,7 @@ of simpler rules for the very same runs' step times:
     pair 5 %      the first run of each side, 5 %: a comparison of two averages (TraceML's is one)
     3 ranges      three runs of each, whose ranges do not overlap (joules ci)
     mean 5 %      the means of all runs (up to ten), 5 %: hyperfine with a threshold
-    asv           Mann-Whitney with p < 0.002, 99 % intervals that do not overlap, and a factor of 1.1
+    asv           Mann-Whitney with p < 0.002, samples that do not overlap, and a factor of 1.1
 
     bench/gating/zoo.py --seeds 20 --out zoo.jsonl         # goes on where such a file ends
     bench/gating/zoo.py --table zoo.jsonl                  # prints its table alone
@@ -25,8 +25,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/regressions"))

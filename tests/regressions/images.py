@@ -1,4 +1,4 @@
-"""A small network on photographs, fed by worker processes. Arguments: a folder of images by class."""
+"""A small network on photographs, fed by worker processes. Argument: a folder of images."""
 
 import sys
 

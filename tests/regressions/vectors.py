@@ -20,9 +20,9 @@ def main():
     optimizer = torch.optim.AdamW(model.parameters(), 1e-4, foreach=True)
     step = 0
     for _ in range(1000):
-        for inputs, labels in loader:
-            inputs = inputs.to("cuda", DTYPE, non_blocking=True)
-            labels = labels.to("cuda", non_blocking=True)
+        for batch in loader:
+            inputs = batch[0].to("cuda", DTYPE, non_blocking=True)
+            labels = batch[1].to("cuda", non_blocking=True)
             with torch.autocast("cuda", dtype=torch.bfloat16):
                 loss = torch.nn.functional.cross_entropy(model(inputs), labels)
             optimizer.zero_grad()

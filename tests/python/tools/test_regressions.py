@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 
 import pytest
-
 from command_line import ROOT
 
 sys.path.insert(0, str(ROOT / "tests/regressions"))
-from planting import Plant, plants  # noqa: E402
+from planting import Plant, plants
 
 
 @pytest.mark.parametrize("plant", plants(), ids=lambda plant: plant.name)
