@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+import textwrap
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import unstarve
+from command_line import ROOT, UNSTARVE, environment, unstarve
 
 JOB = """
 import sys
@@ -105,6 +107,31 @@ def test_a_baseline_is_accepted_with_a_reason_and_compared_with(repository: Path
     assert code == 2, said
     assert found["decision"] == "not_compared"
     assert any("cores: 4096" in unlike for unlike in found["unlike"])
+
+
+def test_the_example_for_github_runs_up_to_its_gpu(repository: Path) -> None:
+    workflow = (ROOT / "examples/ci/github_gate.yml").read_text()
+    steps = re.findall(r"run: (?:\|\n((?: {10}.*\n)+)|(.*)\n)", workflow)
+    gate_step, show = (textwrap.dedent(block or line) for block, line in steps[1:])
+    assert "unstarve gate" in gate_step and "--emulate a100" in gate_step
+    git(repository, "update-ref", "refs/remotes/origin/main", "HEAD")
+    (repository / "train.py").write_text(JOB.replace("WORK", "60000"))
+    summary = repository / "runs/summary.md"
+    summary.parent.mkdir()
+    env = {**environment(), "GITHUB_BASE_REF": "main", "GITHUB_STEP_SUMMARY": str(summary)}
+    env["PATH"] = f"{UNSTARVE.parent}:{Path(sys.executable).parent}:{env['PATH']}"
+    done = subprocess.run(
+        ("bash", "-e", "-c", gate_step.replace(" --emulate a100", " --seconds 1")),
+        cwd=repository,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 3, done.stderr
+    subprocess.run(("bash", "-e", "-c", show), cwd=repository, env=env, check=True)
+    assert summary.read_text().startswith("### unstarve gate: regressed")
+    assert ElementTree.parse(repository / "gate.xml").getroot().get("failures") != "0"
 
 
 def test_what_cannot_be_compared_with_is_named(repository: Path) -> None:
