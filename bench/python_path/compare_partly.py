@@ -50,14 +50,22 @@ class Case(NamedTuple):
     library: Any = transforms
 
 
+class OwnPerspective(transforms.RandomPerspective):  # type: ignore[misc]
+    """Unknown to the engine, as every subclass."""
+
+
+class OwnPerspectiveV2(v2.RandomPerspective):  # type: ignore[misc]
+    """The same of the other library."""
+
+
 TO_FLOAT = [transforms.ToTensor(), transforms.Normalize(MEAN, STD)]
 CASES = [
-    Case("RandomPerspective, ToTensor, Normalize", [transforms.RandomPerspective(), *TO_FLOAT]),
+    Case("OwnPerspective, ToTensor, Normalize", [OwnPerspective(), *TO_FLOAT]),
     Case(
-        "v2: ToImage, RandomPerspective, ToDtype, Normalize",
+        "v2: ToImage, OwnPerspective, ToDtype, Normalize",
         [
             v2.ToImage(),
-            v2.RandomPerspective(),
+            OwnPerspectiveV2(),
             v2.ToDtype(torch.float32, scale=True),
             v2.Normalize(MEAN, STD),
         ],
@@ -68,11 +76,11 @@ CASES = [
 
 
 def is_random(transform: Any) -> bool:
-    return "RandomPerspective" in type(transform).__name__
+    return isinstance(transform, (OwnPerspective, OwnPerspectiveV2))
 
 
 def untouched(image: Any) -> Any:
-    """Unknown to the engine, as RandomPerspective is: it does more than call others."""
+    """Unknown to the engine, as OwnPerspective is: it does more than call others."""
     (image,) = [image]
     return image
 

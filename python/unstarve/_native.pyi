@@ -95,6 +95,13 @@ class AffinePlan:
     fill: Sequence[int]
     def __init__(self) -> None: ...
 
+class PerspectivePlan:
+    distortion: float
+    between: AugmentPlan.Between
+    fill: Sequence[int]
+    of_tensor: bool
+    def __init__(self) -> None: ...
+
 class ColourStep:
     class Kind(enum.Enum):
         jitter = 0
@@ -102,12 +109,14 @@ class ColourStep:
         augment = 2
         blur = 3
         affine = 4
+        perspective = 5
 
     kind: Kind
     probability: float
     augment: AugmentPlan
     blur: BlurPlan
     affine: AffinePlan
+    perspective: PerspectivePlan
     brightness: tuple[float, float] | None
     contrast: tuple[float, float] | None
     saturation: tuple[float, float] | None

@@ -328,12 +328,17 @@ std::string name_of(kernels::ToneOp op) {
   return "";
 }
 
-/// A name and a number, or the six of where pixels come from.
+/// A name and a number, or the six or eight of where pixels come from.
 nb::tuple pixels_drawn(const feed::PixelDraw& draw) {
   using Kind = feed::PixelDraw::Kind;
   if (draw.kind == Kind::kPlaces) {
     const kernels::AffineMap& map = draw.places;
     return nb::make_tuple("places", nb::make_tuple(map.a, map.b, map.c, map.d, map.e, map.f));
+  }
+  if (draw.kind == Kind::kPerspective) {
+    const kernels::PerspectiveMap& map = draw.perspective;
+    return nb::make_tuple("perspective",
+                          nb::make_tuple(map.a, map.b, map.c, map.d, map.e, map.f, map.g, map.h));
   }
   if (draw.kind == Kind::kBlur) return nb::make_tuple("blur", draw.blur.sigma);
   std::string name = draw.kind == Kind::kColour ? name_of(draw.colour) : name_of(draw.tone);

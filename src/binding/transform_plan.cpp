@@ -24,6 +24,7 @@ using feed::ColourStep;
 using feed::ErasingPlan;
 using feed::GeometryPlan;
 using feed::OutputPlan;
+using feed::PerspectivePlan;
 using feed::TransformPlan;
 
 using Pair = std::pair<double, double>;
@@ -152,6 +153,15 @@ void bind_affine(nb::module_& module) {
       .def_rw("fill", &AffinePlan::fill);
 }
 
+void bind_perspective(nb::module_& module) {
+  nb::class_<PerspectivePlan>(module, "PerspectivePlan")
+      .def(nb::init<>())
+      .def_rw("distortion", &PerspectivePlan::distortion)
+      .def_rw("between", &PerspectivePlan::between)
+      .def_rw("fill", &PerspectivePlan::fill)
+      .def_rw("of_tensor", &PerspectivePlan::of_tensor);
+}
+
 void bind_colour(nb::module_& module) {
   nb::class_<ColourStep> step(module, "ColourStep");
   nb::enum_<ColourStep::Kind>(step, "Kind")
@@ -159,13 +169,15 @@ void bind_colour(nb::module_& module) {
       .value("greyscale", ColourStep::Kind::kGreyscale)
       .value("augment", ColourStep::Kind::kAugment)
       .value("blur", ColourStep::Kind::kBlur)
-      .value("affine", ColourStep::Kind::kAffine);
+      .value("affine", ColourStep::Kind::kAffine)
+      .value("perspective", ColourStep::Kind::kPerspective);
   step.def(nb::init<>())
       .def_rw("kind", &ColourStep::kind)
       .def_rw("probability", &ColourStep::probability)
       .def_rw("augment", &ColourStep::augment)
       .def_rw("blur", &ColourStep::blur)
-      .def_rw("affine", &ColourStep::affine);
+      .def_rw("affine", &ColourStep::affine)
+      .def_rw("perspective", &ColourStep::perspective);
   bind_bounds<&ColourStep::brightness>(step, "brightness");
   bind_bounds<&ColourStep::contrast>(step, "contrast");
   bind_bounds<&ColourStep::saturation>(step, "saturation");
@@ -210,6 +222,7 @@ void bind_transform_plan(nb::module_& module) {
   bind_augment(module);
   bind_blur(module);
   bind_affine(module);
+  bind_perspective(module);
   bind_colour(module);
   bind_output(module);
   bind_erasing(module);

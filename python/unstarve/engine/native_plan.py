@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from unstarve import errors
-from unstarve.lowering.plan import Affine, Augment, Change, Colour, Erasing, Plan
+from unstarve.lowering.plan import Affine, Augment, Change, Colour, Erasing, Perspective, Plan
 
 
 def plan_obstacle(plan: Plan) -> str | None:
@@ -68,6 +68,8 @@ def _colour_step(given: Colour) -> Any:
         step.blur = blur
     if given.affine is not None:
         step.affine = _affine_plan(given.affine)
+    if given.perspective is not None:
+        step.perspective = _perspective_plan(given.perspective)
     return step
 
 
@@ -80,6 +82,15 @@ def _affine_plan(given: Affine) -> Any:
     plan.shear_x, plan.shear_y = given.shear_x, given.shear_y
     plan.between = getattr(_native.AugmentPlan.Between, given.between)
     plan.fill = given.fill
+    return plan
+
+
+def _perspective_plan(given: Perspective) -> Any:
+    from unstarve import _native
+
+    plan = _native.PerspectivePlan()
+    plan.distortion, plan.fill, plan.of_tensor = given.distortion, given.fill, given.of_tensor
+    plan.between = getattr(_native.AugmentPlan.Between, given.between)
     return plan
 
 

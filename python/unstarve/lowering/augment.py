@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from unstarve.lowering.colours import add_colour
 from unstarve.lowering.partial_plan import NotLowerable, PartialPlan, pair
-from unstarve.lowering.plan import Affine, Augment, Change, Colour
+from unstarve.lowering.plan import Affine, Augment, Change, Colour, Perspective
 
 #: Of torchvision's names: the engine's.
 _KINDS = {
@@ -175,6 +175,19 @@ def random_affine(image: PartialPlan, part: Any) -> None:
     add_colour(image, Colour("affine", affine=affine))
 
 
+def random_perspective(image: PartialPlan, part: Any) -> None:
+    if min(size_of(image)) < 2 or not 0 <= part.distortion_scale <= 1:
+        raise NotLowerable(f"distortion_scale={part.distortion_scale} of {size_of(image)} pixels")
+    between, fill = _moves(image, part)
+    if between == "bicubic":
+        raise NotLowerable("a bicubic perspective")
+    of_tensor = image.form != "pil"
+    if of_tensor and part.fill is None:
+        raise NotLowerable("fill=None of a tensor, whose edges fade")
+    perspective = Perspective(float(part.distortion_scale), between, fill, of_tensor)
+    add_colour(image, Colour("perspective", float(part.p), perspective=perspective))
+
+
 def _p(part: Any) -> float:
     return float(part.p)
 
@@ -185,6 +198,7 @@ READERS: dict[str, Callable[[PartialPlan, Any], None]] = {
     "RandAugment": rand_augment,
     "TrivialAugmentWide": trivial_augment_wide,
     "RandomAffine": random_affine,
+    "RandomPerspective": random_perspective,
     "RandomAdjustSharpness": _alone("sharpness", lambda part: part.sharpness_factor - 1, _p),
     "RandomAutocontrast": _alone("autocontrast", lambda part: 0, _p),
     "RandomEqualize": _alone("equalize", lambda part: 0, _p),

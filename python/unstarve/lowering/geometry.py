@@ -145,7 +145,7 @@ def _crop(
 def _flip(image: PartialPlan) -> None:
     if image.plan.erasing is not None:
         raise NotLowerable("a flip after RandomErasing")
-    if any(step.kind in ("augment", "affine") for step in image.plan.colour):
+    if any(step.kind in ("augment", "affine", "perspective") for step in image.plan.colour):
         raise NotLowerable("a flip after an augmentation, which may move pixels")
 
 

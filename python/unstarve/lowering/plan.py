@@ -80,12 +80,23 @@ class Affine:
     fill: tuple[int, int, int] = (0, 0, 0)
 
 
+@dataclass(frozen=True)
+class Perspective:
+    """RandomPerspective: how far the corners come in, as a share of half of a side."""
+
+    distortion: float
+    between: Literal["nearest", "bilinear", "bicubic"] = "bilinear"
+    fill: tuple[int, int, int] = (0, 0, 0)
+    #: Edges and roundings are those of torchvision's tensors, not Pillow's.
+    of_tensor: bool = False
+
+
 @dataclass
 class Colour:
     """ColorJitter (its four ranges, None where it leaves a property alone), greyscale, an
-    augmentation, a blur or an affine map."""
+    augmentation, a blur or a map of places."""
 
-    kind: Literal["jitter", "greyscale", "augment", "blur", "affine"]
+    kind: Literal["jitter", "greyscale", "augment", "blur", "affine", "perspective"]
     probability: float = 1.0
     brightness: NumberPair | None = None
     contrast: NumberPair | None = None
@@ -94,6 +105,7 @@ class Colour:
     augment: Augment | None = None
     blur: Blur | None = None
     affine: Affine | None = None
+    perspective: Perspective | None = None
 
 
 @dataclass

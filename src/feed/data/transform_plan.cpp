@@ -141,12 +141,27 @@ Status check_affine(const AffinePlan& plan) {
   return status;
 }
 
+Status check_perspective(const PerspectivePlan& plan, ImageSize size) {
+  Status status = check(is_probability(plan.distortion), "distortion", "a share, 0 to 1");
+  // Of one row or column nothing can be told apart from its opposite.
+  if (status) status = check(size.width > 1 && size.height > 1, "size", "2 pixels or more");
+  if (status) {
+    status = check(plan.between == AugmentPlan::Between::kNearest ||
+                       plan.between == AugmentPlan::Between::kBilinear,
+                   "between", "nearest or bilinear");
+  }
+  return status;
+}
+
 Status check_colour(const ColourStep& step, ImageSize size) {
   Status status = check(is_probability(step.probability), "probability", "0 to 1");
   if (!status) return status;
   if (step.kind == ColourStep::Kind::kAugment) return check_augment(step.augment);
   if (step.kind == ColourStep::Kind::kBlur) return check_blur(step.blur, size);
   if (step.kind == ColourStep::Kind::kAffine) return check_affine(step.affine);
+  if (step.kind == ColourStep::Kind::kPerspective) {
+    return check_perspective(step.perspective, size);
+  }
   if (status) status = check_bounds(step.brightness, "brightness");
   if (status) status = check_bounds(step.contrast, "contrast");
   if (status) status = check_bounds(step.saturation, "saturation");

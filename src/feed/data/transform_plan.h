@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "feed/data/augment_plan.h"
 #include "feed/data/geometry.h"
 
 namespace unstarve::feed {
@@ -47,71 +48,10 @@ struct GeometryPlan {
 /// Whether what is to be cut from an image of this size, and the padding around it, is there.
 bool fits(const GeometryPlan& plan, ImageSize image);
 
-/// One change of the pixels within an augmentation.
-struct AugmentChange {
-  enum class Kind {
-    kIdentity,
-    kShearX,
-    kShearY,
-    kTranslateX,  // pixels
-    kTranslateY,
-    kRotate,  // degrees against the clock, around the centre
-    kBrightness,
-    kContrast,
-    kSaturation,
-    kSharpness,
-    kPosterize,  // bits
-    kSolarize,   // threshold, 0 to 255
-    kAutoContrast,
-    kEqualize,
-    kInvert,
-    kSolarizeAdd,  // how much lighter values below 128 become
-  };
-  Kind kind = Kind::kIdentity;
-  double probability = 1.0;
-  /// How much: one is drawn evenly. kBrightness to kSharpness have 1 + it as their factor.
-  std::vector<double> magnitudes;
-  /// The magnitude drawn is negative half of the time.
-  bool is_signed = false;
-};
-
-/// Rounds of changes, of which one set is drawn evenly in each, as torchvision's RandAugment,
-/// TrivialAugmentWide and AutoAugment. A set's changes are made in turn.
-struct AugmentPlan {
-  std::vector<std::vector<AugmentChange>> sets;
-  int rounds = 1;
-  /// Of pixels that are moved; kEither is kBilinear or kBicubic, drawn evenly.
-  enum class Between { kNearest, kBilinear, kBicubic, kEither };
-  Between between = Between::kNearest;
-  std::array<std::uint8_t, 3> fill = {};  // where a moved image has no pixels
-};
-
-/// GaussianBlur: a standard deviation is drawn evenly.
-struct BlurPlan {
-  int taps_across = 3;  // odd; half of them fit into the output
-  int taps_down = 3;
-  double sigma_min = 0.1;  // pixels
-  double sigma_max = 2.0;
-};
-
-/// RandomAffine: the image is turned around its centre, sheared, enlarged and moved. Each number is
-/// drawn evenly.
-struct AffinePlan {
-  using Range = std::array<double, 2>;  // low, high
-  Range degrees = {};
-  double across = 0.0;  // most that it is moved, as shares of its sides; in whole pixels
-  double down = 0.0;
-  Range scale = {1.0, 1.0};
-  Range shear_x = {};  // degrees
-  Range shear_y = {};
-  AugmentPlan::Between between = AugmentPlan::Between::kNearest;  // kEither: there is no such
-  std::array<std::uint8_t, 3> fill = {};
-};
-
 /// One change of colours, as torchvision's ColorJitter or RandomGrayscale, an augmentation, a blur
-/// or an affine map (uint8 in and out).
+/// or a map of places (uint8 in and out).
 struct ColourStep {
-  enum class Kind { kJitter, kGreyscale, kAugment, kBlur, kAffine };
+  enum class Kind { kJitter, kGreyscale, kAugment, kBlur, kAffine, kPerspective };
   struct Bounds {
     double low = 1.0;
     double high = 1.0;
@@ -125,6 +65,7 @@ struct ColourStep {
   AugmentPlan augment;        // kAugment
   BlurPlan blur;              // kBlur
   AffinePlan affine;          // kAffine
+  PerspectivePlan perspective;
 };
 
 /// RandomErasing: a rectangle of the output is overwritten.

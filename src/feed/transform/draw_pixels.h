@@ -10,6 +10,7 @@
 #include "kernels/pixels/affine.h"
 #include "kernels/pixels/blur.h"
 #include "kernels/pixels/colour_adjust.h"
+#include "kernels/pixels/perspective.h"
 #include "kernels/pixels/tone.h"
 
 namespace unstarve::feed {
@@ -18,14 +19,16 @@ namespace unstarve::feed {
 struct PixelDraw {
   /// Of colours as torchvision's ColorJitter has them; of values by themselves; of sharpness; of
   /// places; blurring.
-  enum class Kind { kColour, kTone, kSharpness, kPlaces, kBlur };
+  enum class Kind { kColour, kTone, kSharpness, kPlaces, kPerspective, kBlur };
   Kind kind = Kind::kColour;
   kernels::ColourOp colour = kernels::ColourOp::kBrightness;
   kernels::ToneOp tone = kernels::ToneOp::kInvert;
   double factor = 1.0;  // of the first three
   kernels::AffineMap places;
+  kernels::PerspectiveMap perspective;
   kernels::Blur blur;
-  kernels::AffineFill fill;  // kPlaces
+  kernels::AffineFill fill;                              // kPlaces, kPerspective
+  kernels::EdgeRule edges = kernels::EdgeRule::kPillow;  // kPerspective
 };
 
 /// What is done to one sample's pixels, in order; `draws` is overwritten and keeps its memory. As

@@ -91,6 +91,10 @@ void SampleTransform::change_pixels(const PixelDraw& change) {
       moved_.assign(pixels_, pixels_ + 3 * count);
       return kernels::move_pixels(change.places, change.fill,
                                   {moved_.data(), size.width, size.height}, pixels_);
+    case PixelDraw::Kind::kPerspective:
+      moved_.assign(pixels_, pixels_ + 3 * count);
+      return kernels::project_pixels(change.perspective, {change.fill, change.edges},
+                                     {moved_.data(), size.width, size.height}, pixels_);
   }
 }
 

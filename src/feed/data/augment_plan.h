@@ -1,0 +1,78 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace unstarve::feed {
+
+/// One change of the pixels within an augmentation.
+struct AugmentChange {
+  enum class Kind {
+    kIdentity,
+    kShearX,
+    kShearY,
+    kTranslateX,  // pixels
+    kTranslateY,
+    kRotate,  // degrees against the clock, around the centre
+    kBrightness,
+    kContrast,
+    kSaturation,
+    kSharpness,
+    kPosterize,  // bits
+    kSolarize,   // threshold, 0 to 255
+    kAutoContrast,
+    kEqualize,
+    kInvert,
+    kSolarizeAdd,  // how much lighter values below 128 become
+  };
+  Kind kind = Kind::kIdentity;
+  double probability = 1.0;
+  /// How much: one is drawn evenly. kBrightness to kSharpness have 1 + it as their factor.
+  std::vector<double> magnitudes;
+  /// The magnitude drawn is negative half of the time.
+  bool is_signed = false;
+};
+
+/// Rounds of changes, of which one set is drawn evenly in each, as torchvision's RandAugment,
+/// TrivialAugmentWide and AutoAugment. A set's changes are made in turn.
+struct AugmentPlan {
+  std::vector<std::vector<AugmentChange>> sets;
+  int rounds = 1;
+  /// Of pixels that are moved; kEither is kBilinear or kBicubic, drawn evenly.
+  enum class Between { kNearest, kBilinear, kBicubic, kEither };
+  Between between = Between::kNearest;
+  std::array<std::uint8_t, 3> fill = {};  // where a moved image has no pixels
+};
+
+/// RandomAffine: the image is turned around its centre, sheared, enlarged and moved. Each number is
+/// drawn evenly.
+struct AffinePlan {
+  using Range = std::array<double, 2>;  // low, high
+  Range degrees = {};
+  double across = 0.0;  // most that it is moved, as shares of its sides; in whole pixels
+  double down = 0.0;
+  Range scale = {1.0, 1.0};
+  Range shear_x = {};  // degrees
+  Range shear_y = {};
+  AugmentPlan::Between between = AugmentPlan::Between::kNearest;  // kEither: there is no such
+  std::array<std::uint8_t, 3> fill = {};
+};
+
+/// RandomPerspective: each corner is drawn evenly from a rectangle at its place, as whole pixels.
+struct PerspectivePlan {
+  double distortion = 0.5;  // the rectangles' sides, as shares of half of the image's
+  AugmentPlan::Between between = AugmentPlan::Between::kBilinear;  // or kNearest
+  std::array<std::uint8_t, 3> fill = {};
+  bool of_tensor = false;  // edges and roundings are those of torchvision's tensors, not Pillow's
+};
+
+/// GaussianBlur: a standard deviation is drawn evenly.
+struct BlurPlan {
+  int taps_across = 3;  // odd; half of them fit into the output
+  int taps_down = 3;
+  double sigma_min = 0.1;  // pixels
+  double sigma_max = 2.0;
+};
+
+}  // namespace unstarve::feed
