@@ -8,6 +8,25 @@ class Interpolation(enum.Enum):
     bilinear = 0
     bicubic = 1
 
+class Surround:
+    class Mode(enum.Enum):
+        constant = 0
+        edge = 1
+        reflect = 2
+        symmetric = 3
+
+    mode: Mode
+    colour: Sequence[int]
+    def __init__(self) -> None: ...
+
+class Padding:
+    @property
+    def widths(self) -> list[int]: ...
+    @widths.setter
+    def widths(self, arg: Sequence[int], /) -> None: ...
+    surround: Surround
+    def __init__(self) -> None: ...
+
 class GeometryPlan:
     class Kind(enum.Enum):
         random_resized_crop = 0
@@ -22,10 +41,8 @@ class GeometryPlan:
     height: int
     resize_short: int
     resize_to: tuple[int, int]
-    @property
-    def padding(self) -> list[int]: ...
-    @padding.setter
-    def padding(self, arg: Sequence[int], /) -> None: ...
+    padding: Padding
+    frame: Padding
     pads_if_needed: bool
     scale_min: float
     scale_max: float

@@ -24,7 +24,9 @@ using feed::ColourStep;
 using feed::ErasingPlan;
 using feed::GeometryPlan;
 using feed::OutputPlan;
+using feed::Padding;
 using feed::PerspectivePlan;
+using feed::Surround;
 using feed::TransformPlan;
 
 using Pair = std::pair<double, double>;
@@ -45,10 +47,32 @@ void bind_bounds(nb::class_<ColourStep>& step, const char* name) {
       nb::arg("value").none());
 }
 
+void bind_padding(nb::module_& module) {
+  nb::class_<Surround> surround(module, "Surround");
+  nb::enum_<Surround::Mode>(surround, "Mode")
+      .value("constant", Surround::Mode::kConstant)
+      .value("edge", Surround::Mode::kEdge)
+      .value("reflect", Surround::Mode::kReflect)
+      .value("symmetric", Surround::Mode::kSymmetric);
+  surround.def(nb::init<>()).def_rw("mode", &Surround::mode).def_rw("colour", &Surround::colour);
+  nb::class_<Padding>(module, "Padding")
+      .def(nb::init<>())
+      .def_prop_rw(
+          "widths",
+          [](const Padding& self) {
+            return std::array{self.left, self.top, self.right, self.bottom};
+          },
+          [](Padding& self, const std::array<int, 4>& value) {
+            self = {value[0], value[1], value[2], value[3], self.surround};
+          })
+      .def_rw("surround", &Padding::surround);
+}
+
 void bind_geometry(nb::module_& module) {
   nb::enum_<feed::Interpolation>(module, "Interpolation")
       .value("bilinear", feed::Interpolation::kBilinear)
       .value("bicubic", feed::Interpolation::kBicubic);
+  bind_padding(module);
   nb::class_<GeometryPlan> geometry(module, "GeometryPlan");
   nb::enum_<GeometryPlan::Kind>(geometry, "Kind")
       .value("random_resized_crop", GeometryPlan::Kind::kRandomResizedCrop)
@@ -74,15 +98,8 @@ void bind_geometry(nb::module_& module) {
           [](GeometryPlan& self, std::pair<int, int> value) {
             self.resize_to = {value.second, value.first};
           })
-      .def_prop_rw(
-          "padding",
-          [](const GeometryPlan& self) {
-            const GeometryPlan::Padding& padding = self.padding;
-            return std::array{padding.left, padding.top, padding.right, padding.bottom};
-          },
-          [](GeometryPlan& self, const std::array<int, 4>& value) {
-            self.padding = {value[0], value[1], value[2], value[3]};
-          })
+      .def_rw("padding", &GeometryPlan::padding)
+      .def_rw("frame", &GeometryPlan::frame)
       .def_rw("pads_if_needed", &GeometryPlan::pads_if_needed)
       .def_rw("scale_min", &GeometryPlan::scale_min)
       .def_rw("scale_max", &GeometryPlan::scale_max)

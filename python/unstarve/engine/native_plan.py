@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from unstarve import errors
-from unstarve.lowering.plan import Affine, Augment, Change, Colour, Erasing, Perspective, Plan
+from unstarve.lowering.plan import (
+    Affine,
+    Augment,
+    Change,
+    Colour,
+    Erasing,
+    Padding,
+    Perspective,
+    Plan,
+)
 
 
 def plan_obstacle(plan: Plan) -> str | None:
@@ -30,7 +39,8 @@ def native_plan(plan: Plan, layout: Literal["nchw", "nhwc"] = "nchw") -> Any:
     if given.resize_short:
         geometry.resize_short = given.resize_short
     geometry.resize_to = given.resize_to
-    geometry.padding, geometry.pads_if_needed = given.padding, given.pads_if_needed
+    geometry.padding, geometry.frame = _padding(given.padding), _padding(given.frame)
+    geometry.pads_if_needed = given.pads_if_needed
     geometry.scale_min, geometry.scale_max = given.scale
     geometry.ratio_min, geometry.ratio_max = given.ratio
     geometry.either_interpolation = given.interpolation == "either"
@@ -49,6 +59,15 @@ def native_plan(plan: Plan, layout: Literal["nchw", "nhwc"] = "nchw") -> Any:
         native.erasing = _erasing_plan(plan.erasing)
     native.validate()
     return native
+
+
+def _padding(given: Padding) -> Any:
+    from unstarve import _native
+
+    surround, padding = _native.Surround(), _native.Padding()
+    surround.mode, surround.colour = getattr(_native.Surround.Mode, given.mode), given.fill
+    padding.widths, padding.surround = given.widths, surround
+    return padding
 
 
 def _colour_step(given: Colour) -> Any:

@@ -1,10 +1,11 @@
-"""Transforms that decide which pixels are kept: crops, changes of size, flips."""
+"""Transforms that decide which pixels are kept: crops, changes of size, flips, paddings."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Literal
 
+from unstarve.lowering.padding import add_up, around_a_crop, padding_of
 from unstarve.lowering.partial_plan import NotLowerable, PartialPlan, pair
 from unstarve.lowering.plan import Geometry, Padding
 
@@ -23,6 +24,8 @@ def _before_geometry(image: PartialPlan) -> None:
     image.plan.is_interleaved = False  # of a tensor that is resized nobody can say
     if image.geometry is not None or image.pending_resize is not None:
         raise NotLowerable("a second change of size")
+    if image.pending_padding is not None:
+        raise NotLowerable("a padding before what is not a random crop")
     if image.plan.colour:
         raise NotLowerable("a change of size after a change of colours")
     if image.is_float:
@@ -73,9 +76,15 @@ def center_crop(image: PartialPlan, part: Any) -> None:
 
 def random_crop(image: PartialPlan, part: Any) -> None:
     size = (int(part.size[0]), int(part.size[1]))
-    padding = _padding(part, size)
-    is_even = padding[0] == padding[2] and padding[1] == padding[3]
-    if not is_even and (image.plan.horizontal_flip or image.plan.vertical_flip):
+    padding = padding_of(image, part)
+    if image.pending_padding is not None:
+        if any(padding.widths) or part.pad_if_needed:
+            raise NotLowerable("a second padding")
+        padding, image.pending_padding = image.pending_padding, None
+    elif image.geometry is not None and any(image.geometry.frame.widths):
+        padding = _without_frame(image.geometry, padding)
+    around_a_crop(padding, size, bool(part.pad_if_needed))
+    if not padding.is_even and (image.plan.horizontal_flip or image.plan.vertical_flip):
         raise NotLowerable("a flip before a crop whose padding differs from side to side")
     if image.geometry is not None or image.pending_resize is not None:
         _crop(image, "resize_random_crop", size, padding)
@@ -87,39 +96,47 @@ def random_crop(image: PartialPlan, part: Any) -> None:
     )
 
 
-def _padding(part: Any, size: tuple[int, int]) -> Padding:
-    """Left, top, right, bottom."""
-    given = part.padding
-    if given is None:
-        given = 0
-    sides = [given] if isinstance(given, int) else list(given)
-    if len(sides) not in (1, 2, 4):
-        raise NotLowerable(f"padding={given!r}")
-    left, top, right, bottom = (int(sides[side % len(sides)]) for side in range(4))
-    if type(part).__module__.startswith("torchvision.transforms.v2.") and len(sides) == 4:
-        left, right, top, bottom = sides  # in an order of its own
-    if (any(sides) or part.pad_if_needed) and not _pads_with_zeros(part):
-        raise NotLowerable(f"padding with fill={part.fill!r}, {part.padding_mode}: not with zeros")
-    narrowest = (size[1], size[0], size[1], size[0])
-    widths = (left, top, right, bottom)
-    if not all(0 <= width < most for width, most in zip(widths, narrowest, strict=True)):
-        raise NotLowerable(f"padding={given!r} around a crop of {size[0]} x {size[1]}")
-    return widths
+def _without_frame(geometry: Geometry, padding: Padding) -> Padding:
+    """The frame around a resized image becomes what is cut from."""
+    if geometry.kind != "resize" or any(padding.widths):
+        raise NotLowerable("a crop after a padding of what is not resized")
+    padding, size = geometry.frame, geometry.framed_size
+    geometry.size, geometry.frame = size, Padding()
+    return padding
 
 
-def _pads_with_zeros(part: Any) -> bool:
-    fill = part.fill if isinstance(part.fill, (list, tuple)) else [part.fill]
-    is_black = all(isinstance(value, (int, float)) and value == 0 for value in fill)
-    return is_black and part.padding_mode == "constant"
+def pad(image: PartialPlan, part: Any) -> None:
+    padding = padding_of(image, part)
+    if image.plan.colour or image.plan.erasing is not None:
+        raise NotLowerable("a padding after a change of colours or RandomErasing")
+    if image.is_float and padding.mode == "constant":
+        if any(padding.fill) or image.plan.mean is not None:
+            raise NotLowerable("a padding of floating-point pixels, but for zeros of bytes")
+    image.plan.is_interleaved = False
+    geometry = image.geometry
+    if geometry is None:
+        image.pending_padding = add_up(image.pending_padding, padding)
+        return
+    frame = add_up(geometry.frame if any(geometry.frame.widths) else None, padding)
+    height, width = geometry.framed_size
+    left, top, right, bottom = frame.widths
+    aside = {"reflect": 1, "symmetric": 0}.get(frame.mode)
+    if aside is not None and not (
+        max(left, right) + aside <= width and max(top, bottom) + aside <= height
+    ):
+        raise NotLowerable(f"padding={part.padding!r} around {height} x {width} pixels")
+    geometry.frame = frame
+    geometry.size = (height + top + bottom, width + left + right)
 
 
 def _crop(
     image: PartialPlan,
     kind: Literal["resize_center_crop", "resize_random_crop"],
     size: tuple[int, int],
-    padding: Padding = (0, 0, 0, 0),
+    padding: Padding | None = None,
 ) -> None:
     """Of what Resize made."""
+    padding = padding or Padding()
     image.plan.is_interleaved = False
     if image.plan.colour or image.plan.erasing is not None:
         raise NotLowerable("a crop after a change of colours or RandomErasing")
@@ -127,13 +144,19 @@ def _crop(
     if image.pending_resize is not None:
         short, interpolation = image.pending_resize
         least = (short, short)
-    elif image.geometry is not None and image.geometry.kind == "resize":
+    elif image.geometry is not None and _is_resized_alone(image.geometry):
         least = resized = image.geometry.size
         # "either" is of random crops alone.
         interpolation = "bicubic" if image.geometry.interpolation == "bicubic" else "bilinear"
     else:
         raise NotLowerable("a crop after another change of size")
-    least = (least[0] + padding[1] + padding[3], least[1] + padding[0] + padding[2])
+    if image.pending_padding is not None:
+        raise NotLowerable("a padding before what is not a random crop")
+    mirrors = padding.mode in ("reflect", "symmetric")
+    if mirrors and max(padding.widths) >= min(least):
+        raise NotLowerable(f"padding={padding.widths} around {min(least)} pixels")
+    left, top, right, bottom = padding.widths
+    least = (least[0] + top + bottom, least[1] + left + right)
     if size[0] > least[0] or size[1] > least[1]:
         raise NotLowerable(f"a crop of {max(size)} pixels after Resize to {max(least)}")
     image.pending_resize = None
@@ -142,7 +165,13 @@ def _crop(
     )
 
 
+def _is_resized_alone(geometry: Geometry) -> bool:
+    return geometry.kind == "resize" and not any(geometry.frame.widths)
+
+
 def _flip(image: PartialPlan) -> None:
+    if image.geometry is not None and not image.geometry.frame.is_even:
+        raise NotLowerable("a flip after a padding that differs from side to side")
     if image.plan.erasing is not None:
         raise NotLowerable("a flip after RandomErasing")
     if any(step.kind in ("augment", "affine", "perspective") for step in image.plan.colour):
@@ -170,6 +199,7 @@ READERS: dict[str, Callable[[PartialPlan, Any], None]] = {
     "Resize": resize,
     "CenterCrop": center_crop,
     "RandomCrop": random_crop,
+    "Pad": pad,
     "RandomHorizontalFlip": horizontal_flip,
     "RandomVerticalFlip": vertical_flip,
 }

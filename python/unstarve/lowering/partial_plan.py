@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from unstarve.lowering.plan import Channels, Geometry, NumberPair, Plan
+from unstarve.lowering.plan import Channels, Geometry, NumberPair, Padding, Plan
 
 
 class NotLowerable(Exception):  # noqa: N818 (an answer, not a failure)
@@ -31,6 +31,7 @@ class PartialPlan:
     def __init__(self) -> None:
         self.geometry: Geometry | None = None
         self.pending_resize: tuple[int, Literal["bilinear", "bicubic"]] | None = None
+        self.pending_padding: Padding | None = None  # until a random crop takes it
         self.plan = Plan(Geometry("resize", (0, 0)))
         self.form: Literal["pil", "tensor"] = "pil"
 

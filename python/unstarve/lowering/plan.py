@@ -7,7 +7,22 @@ from typing import Literal
 
 NumberPair = tuple[float, float]
 Channels = tuple[float, float, float]
-Padding = tuple[int, int, int, int]  # left, top, right, bottom
+Widths = tuple[int, int, int, int]  # left, top, right, bottom
+
+
+@dataclass(frozen=True)
+class Padding:
+    """What is added to an image's sides, in pixels."""
+
+    widths: Widths = (0, 0, 0, 0)
+    mode: Literal["constant", "edge", "reflect", "symmetric"] = "constant"
+    #: Red, green and blue of "constant".
+    fill: tuple[int, int, int] = (0, 0, 0)
+
+    @property
+    def is_even(self) -> bool:
+        """Whether both sides have as much, and top and bottom."""
+        return self.widths[:2] == self.widths[2:]
 
 
 @dataclass
@@ -30,10 +45,18 @@ class Geometry:
     interpolation: Literal["bilinear", "bicubic", "either"] = "bilinear"
     #: Before a crop: the size that is resized to, where resize_short does not say it.
     resize_to: tuple[int, int] = (0, 0)
-    #: Zeros around what a random crop is cut from.
-    padding: Padding = (0, 0, 0, 0)
+    #: Around what a random crop is cut from.
+    padding: Padding = Padding()
     #: An image that is too small gets as much more on both sides as it lacks.
     pads_if_needed: bool = False
+    #: Around what has been cut, resized and flipped; within `size`.
+    frame: Padding = Padding()
+
+    @property
+    def framed_size(self) -> tuple[int, int]:
+        """Height and width without the frame."""
+        left, top, right, bottom = self.frame.widths
+        return self.size[0] - top - bottom, self.size[1] - left - right
 
 
 @dataclass(frozen=True)

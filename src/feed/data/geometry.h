@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -21,8 +22,30 @@ struct Box {
 /// How pixels between source pixels are found; both antialiased when an image shrinks.
 enum class Interpolation { kBilinear, kBicubic };
 
+/// What lies around an image, as torchvision's pad() has it.
+struct Surround {
+  enum class Mode {
+    kConstant,   // `colour`
+    kEdge,       // the pixels at the edge
+    kReflect,    // the image mirrored at the pixels of the edge
+    kSymmetric,  // the image mirrored behind them
+  };
+  Mode mode = Mode::kConstant;
+  std::array<std::uint8_t, 3> colour = {};
+};
+
+/// What is added to an image's sides, in pixels.
+struct Padding {
+  int left = 0;
+  int top = 0;
+  int right = 0;
+  int bottom = 0;
+  Surround surround = {};
+};
+
 /// What happens to the pixels of one sample: `crop` is cut out, resized to `target`, `window` of
-/// the result is kept, and mirrored. The window may reach past the target: black is there.
+/// the result is kept, and mirrored. The window may reach past the target: `surround` is there, as
+/// far as the part of the target in the window says. `frame` is added to the window.
 struct SampleGeometry {
   Box crop;
   ImageSize target;
@@ -30,6 +53,8 @@ struct SampleGeometry {
   Interpolation interpolation = Interpolation::kBilinear;
   bool flip = false;           // left to right
   bool vertical_flip = false;  // top to bottom
+  Surround surround = {};
+  Padding frame = {};
 };
 
 /// Takes an image as the decoder makes it: a few RGB rows at a time, from top to bottom.

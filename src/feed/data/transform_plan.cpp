@@ -1,5 +1,6 @@
 #include "feed/data/transform_plan.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 
@@ -15,10 +16,24 @@ bool is_probability(double value) { return value >= 0 && value <= 1; }
 
 bool is_side(int side) { return side >= 1 && side <= 16384; }
 
+bool is_mirrored(const Surround& surround) {
+  return surround.mode == Surround::Mode::kReflect || surround.mode == Surround::Mode::kSymmetric;
+}
+
+/// Whether an image of this size has the pixels that are mirrored into the padding.
+bool can_mirror(const Padding& padding, ImageSize image) {
+  if (!is_mirrored(padding.surround)) return true;
+  // The pixels of the edge are not repeated.
+  const int aside = padding.surround.mode == Surround::Mode::kReflect ? 1 : 0;
+  return std::max(padding.left, padding.right) + aside <= image.width &&
+         std::max(padding.top, padding.bottom) + aside <= image.height;
+}
+
 bool fits_into(const GeometryPlan& plan, ImageSize image) {
-  const GeometryPlan::Padding& padding = plan.padding;
-  return plan.size.width <= image.width + padding.left + padding.right &&
-         plan.size.height <= image.height + padding.top + padding.bottom;
+  const Padding& padding = plan.padding;
+  const ImageSize size = framed_size(plan);
+  return size.width <= image.width + padding.left + padding.right &&
+         size.height <= image.height + padding.top + padding.bottom && can_mirror(padding, image);
 }
 
 Status check_resize(const GeometryPlan& plan) {
@@ -33,19 +48,42 @@ Status check_resize(const GeometryPlan& plan) {
   return check(fits_into(plan, least), "size", "within the resized image, for a random crop of it");
 }
 
-/// What is cut out of it must hold a pixel of the image.
+/// What is cut out of it must hold a pixel of the image, and all that is mirrored.
 Status check_padding(const GeometryPlan& plan) {
-  const GeometryPlan::Padding& padding = plan.padding;
-  const auto is_narrow = [](int width, int size) { return width >= 0 && width < size; };
-  return check(
-      is_narrow(padding.left, plan.size.width) && is_narrow(padding.right, plan.size.width) &&
-          is_narrow(padding.top, plan.size.height) && is_narrow(padding.bottom, plan.size.height),
-      "padding", "0 or more pixels and narrower than the crop");
+  const Padding& padding = plan.padding;
+  const ImageSize size = framed_size(plan);
+  const int times = is_mirrored(padding.surround) ? 2 : 1;
+  const auto is_narrow = [times](int width, int side) {
+    return width >= 0 && width <= (side - 1) / times;
+  };
+  Status status =
+      check(is_narrow(padding.left, size.width) && is_narrow(padding.right, size.width) &&
+                is_narrow(padding.top, size.height) && is_narrow(padding.bottom, size.height),
+            "padding", "0 or more pixels and narrower than the crop; mirrored, than half of it");
+  if (status && plan.pads_if_needed) {
+    status = check(!is_mirrored(padding.surround), "padding_mode",
+                   "one that mirrors nothing, where an image may be too small");
+  }
+  return status;
+}
+
+Status check_frame(const GeometryPlan& plan) {
+  const Padding& frame = plan.frame;
+  const auto is_width = [](int width) { return width >= 0 && width <= 16384; };
+  Status status = check(is_width(frame.left) && is_width(frame.right) && is_width(frame.top) &&
+                            is_width(frame.bottom),
+                        "frame", "0 to 16384 pixels");
+  if (!status) return status;
+  const ImageSize size = framed_size(plan);
+  status = check(size.width >= 1 && size.height >= 1, "frame", "narrower than the output");
+  if (status) status = check(can_mirror(frame, size), "frame", "no wider than what it mirrors");
+  return status;
 }
 
 Status check_geometry(const GeometryPlan& plan) {
   Status status =
       check(is_side(plan.size.width) && is_side(plan.size.height), "size", "1 to 16384 pixels");
+  if (status) status = check_frame(plan);
   if (status) status = check_padding(plan);
   if (status) status = check_resize(plan);
   if (status && plan.kind == GeometryPlan::Kind::kRandomResizedCrop) {
@@ -211,6 +249,11 @@ Status check_erasing(const ErasingPlan& plan) {
 }
 
 }  // namespace
+
+ImageSize framed_size(const GeometryPlan& plan) {
+  return {plan.size.width - plan.frame.left - plan.frame.right,
+          plan.size.height - plan.frame.top - plan.frame.bottom};
+}
 
 bool fits(const GeometryPlan& plan, ImageSize image) {
   return plan.kind != GeometryPlan::Kind::kRandomCrop || plan.pads_if_needed ||

@@ -21,18 +21,12 @@ struct GeometryPlan {
     kCenterCrop,  // `size` cut from the centre, not resized; zeros where the image is smaller
     kRandomCrop,  // `size` cut from anywhere, not resized; fits() says whether it can be
   };
-  /// Zeros around what a random crop is cut from, in pixels.
-  struct Padding {
-    int left = 0;
-    int top = 0;
-    int right = 0;
-    int bottom = 0;
-  };
   Kind kind = Kind::kRandomResizedCrop;
-  ImageSize size = {224, 224};  // of the output
+  ImageSize size = {224, 224};  // of the output, `frame` included
   int resize_short = 256;       // kResizeCenterCrop, kResizeRandomCrop: the shorter side's length
   ImageSize resize_to = {};     // the same: this size instead, unless it is zero
-  Padding padding = {};         // kResizeRandomCrop, kRandomCrop
+  Padding padding = {};         // kResizeRandomCrop, kRandomCrop: around what is cut from
+  Padding frame = {};           // around what has been cut, resized and flipped
   bool pads_if_needed = false;  // kRandomCrop: an image too small gets as much more on both sides
                                 // as it lacks
   double scale_min = 0.08;      // kRandomResizedCrop: bounds of the crop's share of the area
@@ -44,6 +38,9 @@ struct GeometryPlan {
   double horizontal_flip_probability = 0.0;
   double vertical_flip_probability = 0.0;
 };
+
+/// The output without its frame.
+ImageSize framed_size(const GeometryPlan& plan);
 
 /// Whether what is to be cut from an image of this size, and the padding around it, is there.
 bool fits(const GeometryPlan& plan, ImageSize image);

@@ -91,6 +91,39 @@ TEST(TransformPlan, ARandomCropFitsIntoWhatIsResized) {
   EXPECT_FALSE(validate(plan));
 }
 
+TEST(TransformPlan, APaddingHasWhatItMirrors) {
+  TransformPlan plan;
+  GeometryPlan& geometry = plan.geometry;
+  geometry.kind = GeometryPlan::Kind::kRandomCrop;
+  geometry.size = {9, 9};
+  geometry.padding = {.left = 4, .surround = {Surround::Mode::kReflect, {}}};
+  EXPECT_TRUE(validate(plan));
+  EXPECT_TRUE(fits(geometry, {5, 9}));
+  EXPECT_FALSE(fits(geometry, {4, 9})) << "whose fifth column would be mirrored";
+  geometry.padding.left = 5;
+  EXPECT_FALSE(validate(plan)) << "a crop may lack what is mirrored";
+  geometry.padding.surround.mode = Surround::Mode::kEdge;
+  geometry.pads_if_needed = true;
+  EXPECT_TRUE(validate(plan));
+  geometry.padding = {.surround = {Surround::Mode::kSymmetric, {}}};
+  EXPECT_FALSE(validate(plan)) << "nobody knows how much is needed";
+}
+
+TEST(TransformPlan, AFrameLeavesSomethingInside) {
+  TransformPlan plan;
+  plan.geometry.size = {10, 20};
+  plan.geometry.frame = {.left = 3, .top = 0, .right = 6, .bottom = 1};
+  EXPECT_TRUE(validate(plan));
+  EXPECT_EQ(framed_size(plan.geometry).width, 1);
+  EXPECT_EQ(framed_size(plan.geometry).height, 19);
+  plan.geometry.frame.surround.mode = Surround::Mode::kSymmetric;
+  EXPECT_FALSE(validate(plan)) << "one column has no other five";
+  plan.geometry.frame = {.left = 4, .top = 0, .right = 6, .bottom = 1};
+  EXPECT_FALSE(validate(plan));
+  plan.geometry.frame = {.left = -1};
+  EXPECT_FALSE(validate(plan));
+}
+
 TEST(TransformPlan, BytesCannotBeNormalised) {
   TransformPlan plan;
   plan.output.mean = {0.5F, 0.5F, 0.5F};

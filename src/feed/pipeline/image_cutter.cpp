@@ -82,7 +82,9 @@ Status ImageCutter::decode(ImageDecoder& decoder, std::span<const std::byte> fil
                 "a crop of {} x {} at {}, {} of an image of {} x {} pixels", crop.width,
                 crop.height, crop.x, crop.y, size->width, size->height);
   }
-  return decoder.decode(sink_.begin(geometry, out), sink_);
+  const Status status = decoder.decode(sink_.begin(geometry, out), sink_);
+  if (status) sink_.finish();
+  return status;
 }
 
 }  // namespace unstarve::feed

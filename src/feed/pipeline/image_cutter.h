@@ -23,9 +23,9 @@ namespace unstarve::feed {
 class ImageCutter {
  public:
   explicit ImageCutter(const DecodeLimits& limits);
-  /// Leaves the window's rows of RGB pixels at `out`. Errors: kInvalidArgument where the crop is
-  /// not inside the image, the window does not meet the target, or `out` has another size; those
-  /// of the decoder; kOutOfMemory.
+  /// Leaves the window's rows of RGB pixels at `out`; there is no frame. Errors: kInvalidArgument
+  /// where the crop is not inside the image, the window does not meet the target, or `out` has
+  /// another size; those of the decoder; kOutOfMemory.
   Status cut(std::span<const std::byte> file, const SampleGeometry& geometry,
              std::span<std::uint8_t> out);
 

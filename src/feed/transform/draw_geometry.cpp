@@ -71,8 +71,8 @@ ImageSize resized(const GeometryPlan& plan, ImageSize image) {
 /// As RandomCrop has it: the row is drawn before the column. Begins below zero where it is cut from
 /// the padding.
 Box random_window(const GeometryPlan& plan, ImageSize image, SampleRandom& random) {
-  const ImageSize& window = plan.size;
-  GeometryPlan::Padding padding = plan.padding;
+  const ImageSize window = framed_size(plan);
+  Padding padding = plan.padding;
   const auto lacks = [&plan](int there, int wanted) {
     return plan.pads_if_needed ? std::max(0, wanted - there) : 0;
   };
@@ -100,15 +100,18 @@ SampleGeometry draw_geometry(const GeometryPlan& plan, ImageSize image, SampleRa
         random.below(2) == 1 ? Interpolation::kBicubic : Interpolation::kBilinear;
   }
   geometry.crop = {0, 0, image.width, image.height};
-  geometry.target = plan.size;
-  geometry.window = {0, 0, plan.size.width, plan.size.height};
+  const ImageSize size = framed_size(plan);
+  geometry.target = size;
+  geometry.window = {0, 0, size.width, size.height};
+  geometry.surround = plan.padding.surround;
+  geometry.frame = plan.frame;
   switch (plan.kind) {
     case GeometryPlan::Kind::kRandomResizedCrop:
       geometry.crop = random_crop(plan, image, random);
       break;
     case GeometryPlan::Kind::kResizeCenterCrop:
       geometry.target = resized(plan, image);
-      geometry.window = centre_window(geometry.target, plan.size);
+      geometry.window = centre_window(geometry.target, size);
       break;
     case GeometryPlan::Kind::kResizeRandomCrop:
       geometry.target = resized(plan, image);
@@ -120,7 +123,7 @@ SampleGeometry draw_geometry(const GeometryPlan& plan, ImageSize image, SampleRa
       break;
     case GeometryPlan::Kind::kCenterCrop:
       geometry.target = image;
-      geometry.window = centre_window(image, plan.size);
+      geometry.window = centre_window(image, size);
       break;
     case GeometryPlan::Kind::kResize: break;
   }

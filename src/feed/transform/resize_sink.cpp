@@ -22,22 +22,35 @@ Box ResizeSink::begin(const SampleGeometry& geometry, std::uint8_t* out) {
   const std::int64_t begun_ns = clock_.now_ns();
   const Box& window = geometry.window;
   const Box visible = visible_part(window, geometry.target);
-  const std::ptrdiff_t row_bytes = std::ptrdiff_t{window.width} * kChannels;
-  if (visible.width != window.width || visible.height != window.height) {
-    std::memset(out, 0, static_cast<std::size_t>(row_bytes * window.height));
-  }
-  const int left =
-      geometry.flip ? window.x + window.width - visible.x - visible.width : visible.x - window.x;
-  const int top = visible.y - window.y;
-  out_stride_ = geometry.vertical_flip ? -row_bytes : row_bytes;
-  out_ = out + (geometry.vertical_flip ? window.height - 1 - top : top) * row_bytes +
-         std::ptrdiff_t{left} * kChannels;
+  frame_ = geometry.frame;
+  const ImageSize size = {frame_.left + window.width + frame_.right,
+                          frame_.top + window.height + frame_.bottom};
+  const std::ptrdiff_t row_bytes = std::ptrdiff_t{size.width} * kChannels;
+  framed_ = {out, row_bytes, size};
+  window_ = {out + row_bytes * frame_.top + std::ptrdiff_t{kChannels} * frame_.left,
+             row_bytes,
+             {window.width, window.height}};
+  surround_ = geometry.surround;
+  inside_ = {visible.x - window.x, visible.y - window.y, visible.width, visible.height};
   flip_ = geometry.flip;
+  if (flip_) inside_.x = window.width - inside_.x - visible.width;
+  if (geometry.vertical_flip) inside_.y = window.height - inside_.y - visible.height;
+  const int first_row = geometry.vertical_flip ? inside_.y + visible.height - 1 : inside_.y;
+  out_stride_ = geometry.vertical_flip ? -row_bytes : row_bytes;
+  out_ = window_.first + row_bytes * first_row + std::ptrdiff_t{kChannels} * inside_.x;
   const bool copies = geometry.target.width == geometry.crop.width &&
                       geometry.target.height == geometry.crop.height;
   const Box region = copies ? begin_copy(geometry.crop, visible) : begin_resize(geometry, visible);
   spent_ns_ = clock_.now_ns() - begun_ns;
   return region;
+}
+
+void ResizeSink::finish() {
+  const std::int64_t begun_ns = clock_.now_ns();
+  surround_pixels(surround_, inside_, window_);
+  surround_pixels(frame_.surround,
+                  {frame_.left, frame_.top, window_.size.width, window_.size.height}, framed_);
+  spent_ns_ += clock_.now_ns() - begun_ns;
 }
 
 Box ResizeSink::begin_copy(const Box& crop, const Box& visible) {

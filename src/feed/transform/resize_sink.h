@@ -4,13 +4,14 @@
 
 #include "base/clock.h"
 #include "feed/data/geometry.h"
+#include "feed/transform/surround.h"
 #include "kernels/cubic/cubic_resizer.h"
 #include "kernels/strip_resizer.h"
 
 namespace unstarve::feed {
 
-/// Takes rows from the decoder and leaves the resized window, flipped or not, at `out`: rows of
-/// window.width RGB pixels without gaps. Keeps its memory from image to image.
+/// Takes rows from the decoder and leaves the resized window, flipped or not, with its frame at
+/// `out`: rows of RGB pixels without gaps. Keeps its memory from image to image.
 class ResizeSink final : public RowSink {
  public:
   explicit ResizeSink(const Clock& clock) : clock_(clock) {}
@@ -18,6 +19,8 @@ class ResizeSink final : public RowSink {
   /// Returns the rectangle of the image that the decoder has to deliver.
   Box begin(const SampleGeometry& geometry, std::uint8_t* out);
   void rows(const std::uint8_t* first, std::ptrdiff_t stride, int count) override;
+  /// Behind the last row: writes what lies around the image.
+  void finish();
 
   /// Since begin(), ns.
   std::int64_t spent_ns() const { return spent_ns_; }
@@ -33,8 +36,13 @@ class ResizeSink final : public RowSink {
   enum class Way { kCopy, kBilinear, kBicubic };  // kCopy: sizes match
   Way way_ = Way::kCopy;
   bool flip_ = false;
-  int width_ = 0;                  // kCopy: pixels of a row
-  std::uint8_t* out_ = nullptr;    // the visible part's first row
+  int width_ = 0;  // kCopy: pixels of a row
+  Surround surround_;
+  Box inside_;  // the visible part, in the window
+  PixelRows window_;
+  Padding frame_;
+  PixelRows framed_;
+  std::uint8_t* out_ = nullptr;    // the visible part's next row
   std::ptrdiff_t out_stride_ = 0;  // below zero when flipped top to bottom
   std::int64_t spent_ns_ = 0;
 };

@@ -66,6 +66,7 @@ Box SampleTransform::begin(ImageSize image, SampleRandom& random, std::uint8_t* 
 }
 
 void SampleTransform::finish() {
+  sink_.finish();
   if (!converts_ && draw_.pixels.empty() && !draw_.erased) return;
   const std::int64_t begun_ns = clock_.now_ns();
   const std::size_t count = pixel_count(plan_);

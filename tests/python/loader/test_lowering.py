@@ -15,7 +15,7 @@ from torchvision.datasets.folder import default_loader
 from torchvision.transforms import v2
 from unstarve.lowering.composition import read_transform
 from unstarve.lowering.decision import lower
-from unstarve.lowering.plan import Colour, Erasing, Geometry, Plan
+from unstarve.lowering.plan import Colour, Erasing, Geometry, Padding, Plan
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 BICUBIC = v1.InterpolationMode.BICUBIC
@@ -115,12 +115,15 @@ def test_crops_of_what_resize_made(library: Any) -> None:
 def test_random_crops_with_padding_around_them(library: Any) -> None:
     flip, last = library.RandomHorizontalFlip(), library.PILToTensor()
     geometry = plan_of(library.RandomCrop(32, padding=4), flip, last).geometry
-    assert geometry == Geometry("random_crop", (32, 32), padding=(4, 4, 4, 4))
+    assert geometry == Geometry("random_crop", (32, 32), padding=Padding((4, 4, 4, 4)))
     geometry = plan_of(flip, library.RandomCrop((8, 16), (1, 2), True), last).geometry
-    assert geometry == Geometry("random_crop", (8, 16), padding=(1, 2, 1, 2), pads_if_needed=True)
+    assert geometry == Geometry(
+        "random_crop", (8, 16), padding=Padding((1, 2, 1, 2)), pads_if_needed=True
+    )
     for resize in (library.Resize(32), library.Resize((32, 40))):
         geometry = plan_of(resize, library.RandomCrop(32, (1, 2, 3, 4)), last).geometry
-        assert (geometry.kind, geometry.padding) == ("resize_random_crop", (1, 2, 3, 4))
+        assert geometry.kind == "resize_random_crop"
+        assert geometry.padding == Padding((1, 2, 3, 4))
 
 
 @pytest.mark.parametrize("library", [v1, v2])
@@ -179,9 +182,27 @@ JITTER = v1.ColorJitter(0.5)
         ([CROP, v1.RandomAffine(8, shear=90), v1.ToTensor()], "hardly anything is left"),
         ([CROP, v1.ElasticTransform(), v1.ToTensor()], "not among"),
         ([v1.RandomPerspective(), v1.ToTensor()], "before the image has its size"),
-        ([v1.RandomCrop(8, padding=2, fill=3), v1.ToTensor()], "not with zeros"),
-        ([v1.RandomCrop(8, 2, padding_mode="reflect"), v1.ToTensor()], "not with zeros"),
-        ([v1.RandomCrop(8, padding=8), v1.ToTensor()], "padding=8 around a crop"),
+        ([v1.RandomCrop(8, padding=2, fill=300), v1.ToTensor()], "fill=300"),
+        ([v1.RandomCrop(8, padding=2, fill=0.5), v1.ToTensor()], "fill=0.5"),
+        ([v1.RandomCrop(8, 4, padding_mode="reflect"), v1.ToTensor()], "around a crop"),
+        ([v1.RandomCrop(8, 1, True, 0, "symmetric"), v1.ToTensor()], "pad_if_needed"),
+        ([v1.RandomCrop(8, padding=8), v1.ToTensor()], "around a crop of 8 x 8"),
+        ([v1.Resize(4), v1.RandomCrop(9, 4, padding_mode="reflect"), v1.ToTensor()], "4 pixels"),
+        ([v1.Pad(2), v1.RandomResizedCrop(8), v1.ToTensor()], "padding before"),
+        ([v1.Pad(2), v1.CenterCrop(8), v1.ToTensor()], "padding before"),
+        ([v1.Resize(9), v1.Pad(2), v1.CenterCrop(8), v1.ToTensor()], "padding before"),
+        ([v1.Pad(2), v1.RandomCrop(8, padding=1), v1.ToTensor()], "second padding"),
+        ([v1.Pad(2), v1.ToTensor()], "one size"),
+        ([CROP, v1.Pad(2), v1.RandomCrop(8), v1.ToTensor()], "what is not resized"),
+        ([CROP, v1.Pad(2), v1.CenterCrop(9), v1.ToTensor()], "another change of size"),
+        ([CROP, v1.Pad((1, 0, 2, 0)), v1.RandomHorizontalFlip(), v1.ToTensor()], "side to side"),
+        ([CROP, v1.Pad(2), v1.Pad(1, 5), v1.ToTensor()], "another kind"),
+        ([CROP, v1.Pad(8, padding_mode="reflect"), v1.ToTensor()], "around 8 x 8"),
+        ([CROP, v1.Pad(-1), v1.ToTensor()], "below zero"),
+        ([CROP, JITTER, v1.Pad(1), v1.ToTensor()], "padding after a change of colours"),
+        ([CROP, v1.ToTensor(), v1.Pad(1, 1), v1.RandomErasing()], "zeros of bytes"),
+        ([CROP, v1.ToTensor(), v1.Normalize(MEAN, STD), v1.Pad(1)], "zeros of bytes"),
+        ([CROP, v1.PILToTensor(), v1.Pad(1, (1, 2, 3))], "one number"),
         (
             [v1.RandomHorizontalFlip(), v1.RandomCrop(8, (1, 0, 2, 0)), v1.ToTensor()],
             "differs from side to side",
