@@ -109,9 +109,6 @@ def pad(image: PartialPlan, part: Any) -> None:
     padding = padding_of(image, part)
     if image.plan.colour or image.plan.erasing is not None:
         raise NotLowerable("a padding after a change of colours or RandomErasing")
-    if image.is_float and padding.mode == "constant":
-        if any(padding.fill) or image.plan.mean is not None:
-            raise NotLowerable("a padding of floating-point pixels, but for zeros of bytes")
     image.plan.is_interleaved = False
     geometry = image.geometry
     if geometry is None:

@@ -21,8 +21,12 @@ def padding_of(image: PartialPlan, part: Any) -> Padding:
         raise NotLowerable(f"padding={part.padding!r} below zero, which cuts")
     if part.padding_mode not in ("constant", "edge", "reflect", "symmetric"):
         raise NotLowerable(f"padding_mode={part.padding_mode!r}")
-    fill = _fill(image, part) if part.padding_mode == "constant" else (0, 0, 0)
-    return Padding(widths, part.padding_mode, fill)
+    if part.padding_mode != "constant":
+        return Padding(widths, part.padding_mode)
+    fill = _fill(image, part)
+    if image.is_float and (any(fill) or image.plan.mean is not None):
+        raise NotLowerable("a padding of floating-point pixels, but for zeros of bytes")
+    return Padding(widths, "constant", fill)
 
 
 def _is_v2(part: Any) -> bool:

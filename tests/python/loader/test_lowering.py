@@ -202,6 +202,11 @@ JITTER = v1.ColorJitter(0.5)
         ([CROP, JITTER, v1.Pad(1), v1.ToTensor()], "padding after a change of colours"),
         ([CROP, v1.ToTensor(), v1.Pad(1, 1), v1.RandomErasing()], "zeros of bytes"),
         ([CROP, v1.ToTensor(), v1.Normalize(MEAN, STD), v1.Pad(1)], "zeros of bytes"),
+        ([v1.Resize(8), v1.ToTensor(), v1.RandomCrop(8, 1, fill=1)], "zeros of bytes"),
+        (
+            [v1.Resize(8), v1.ToTensor(), v1.Normalize(MEAN, STD), v1.RandomCrop(8, 1)],
+            "zeros of bytes",
+        ),
         ([CROP, v1.PILToTensor(), v1.Pad(1, (1, 2, 3))], "one number"),
         (
             [v1.RandomHorizontalFlip(), v1.RandomCrop(8, (1, 0, 2, 0)), v1.ToTensor()],
