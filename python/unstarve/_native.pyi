@@ -140,6 +140,14 @@ class ColourStep:
     hue: tuple[float, float] | None
     def __init__(self) -> None: ...
 
+class NoisePlan:
+    probability: float
+    mean: float
+    deviation: float
+    clips: bool
+    after_normalising: bool
+    def __init__(self) -> None: ...
+
 class ErasingPlan:
     probability: float
     scale_min: float
@@ -175,6 +183,7 @@ class TransformPlan:
     geometry: GeometryPlan
     colour: Sequence[ColourStep]
     output: OutputPlan
+    noise: NoisePlan | None
     erasing: ErasingPlan | None
     def __init__(self) -> None: ...
     def validate(self) -> None: ...

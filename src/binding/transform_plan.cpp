@@ -23,6 +23,7 @@ using feed::BlurPlan;
 using feed::ColourStep;
 using feed::ErasingPlan;
 using feed::GeometryPlan;
+using feed::NoisePlan;
 using feed::OutputPlan;
 using feed::Padding;
 using feed::PerspectivePlan;
@@ -220,6 +221,16 @@ void bind_output(nb::module_& module) {
       .def_rw("deviation", &OutputPlan::deviation, nb::arg("value").none());
 }
 
+void bind_noise(nb::module_& module) {
+  nb::class_<NoisePlan>(module, "NoisePlan")
+      .def(nb::init<>())
+      .def_rw("probability", &NoisePlan::probability)
+      .def_rw("mean", &NoisePlan::mean)
+      .def_rw("deviation", &NoisePlan::deviation)
+      .def_rw("clips", &NoisePlan::clips)
+      .def_rw("after_normalising", &NoisePlan::after_normalising);
+}
+
 void bind_erasing(nb::module_& module) {
   nb::class_<ErasingPlan>(module, "ErasingPlan")
       .def(nb::init<>())
@@ -242,12 +253,14 @@ void bind_transform_plan(nb::module_& module) {
   bind_perspective(module);
   bind_colour(module);
   bind_output(module);
+  bind_noise(module);
   bind_erasing(module);
   nb::class_<TransformPlan>(module, "TransformPlan")
       .def(nb::init<>())
       .def_rw("geometry", &TransformPlan::geometry)
       .def_rw("colour", &TransformPlan::colour)  // a copy: assign a list, do not append to it
       .def_rw("output", &TransformPlan::output)
+      .def_rw("noise", &TransformPlan::noise, nb::arg("value").none())
       .def_rw("erasing", &TransformPlan::erasing, nb::arg("value").none())
       .def("validate", [](const TransformPlan& self) {
         if (Status status = feed::validate(self); !status) raise(status.error());

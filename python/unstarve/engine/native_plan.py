@@ -11,6 +11,7 @@ from unstarve.lowering.plan import (
     Change,
     Colour,
     Erasing,
+    Noise,
     Padding,
     Perspective,
     Plan,
@@ -55,6 +56,8 @@ def native_plan(plan: Plan, layout: Literal["nchw", "nhwc"] = "nchw") -> Any:
     output.scale_to_unit = plan.scale_to_unit
     output.scale_by_reciprocal = plan.scale_by_reciprocal
     output.mean, output.deviation = plan.mean, plan.std
+    if plan.noise is not None:
+        native.noise = _noise_plan(plan.noise)
     if plan.erasing is not None:
         native.erasing = _erasing_plan(plan.erasing)
     native.validate()
@@ -131,6 +134,15 @@ def _change(given: Change) -> Any:
     change.probability, change.is_signed = given.probability, given.is_signed
     change.magnitudes = list(given.magnitudes)
     return change
+
+
+def _noise_plan(given: Noise) -> Any:
+    from unstarve import _native
+
+    noise = _native.NoisePlan()
+    noise.probability, noise.mean, noise.deviation = given.probability, given.mean, given.sigma
+    noise.clips, noise.after_normalising = given.clips, given.after_normalising
+    return noise
 
 
 def _erasing_plan(given: Erasing) -> Any:

@@ -107,6 +107,7 @@ def _without_frame(geometry: Geometry, padding: Padding) -> Padding:
 
 def pad(image: PartialPlan, part: Any) -> None:
     padding = padding_of(image, part)
+    _before_noise(image)
     if image.plan.colour or image.plan.erasing is not None:
         raise NotLowerable("a padding after a change of colours or RandomErasing")
     image.plan.is_interleaved = False
@@ -134,6 +135,7 @@ def _crop(
 ) -> None:
     """Of what Resize made."""
     padding = padding or Padding()
+    _before_noise(image)
     image.plan.is_interleaved = False
     if image.plan.colour or image.plan.erasing is not None:
         raise NotLowerable("a crop after a change of colours or RandomErasing")
@@ -166,7 +168,13 @@ def _is_resized_alone(geometry: Geometry) -> bool:
     return geometry.kind == "resize" and not any(geometry.frame.widths)
 
 
+def _before_noise(image: PartialPlan) -> None:
+    if image.plan.noise is not None:
+        raise NotLowerable("a change of places after GaussianNoise")
+
+
 def _flip(image: PartialPlan) -> None:
+    _before_noise(image)
     if image.geometry is not None and not image.geometry.frame.is_even:
         raise NotLowerable("a flip after a padding that differs from side to side")
     if image.plan.erasing is not None:

@@ -142,6 +142,17 @@ class Erasing:
 
 
 @dataclass
+class Noise:
+    """GaussianNoise of floats."""
+
+    mean: float
+    sigma: float
+    clips: bool
+    after_normalising: bool
+    probability: float = 1.0
+
+
+@dataclass
 class Plan:
     """What is done to every image, in the engine's order; the fields follow TransformPlan."""
 
@@ -154,6 +165,7 @@ class Plan:
     scale_by_reciprocal: bool = False
     mean: Channels | None = None
     std: Channels | None = None
+    noise: Noise | None = None
     erasing: Erasing | None = None
     #: Whether a single sample is a `torchvision.tv_tensors.Image`.
     is_tv_image: bool = False

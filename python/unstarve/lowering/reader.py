@@ -36,11 +36,14 @@ def _unknown(part: Any) -> str:
 
 def random_apply(image: PartialPlan, part: Any) -> None:
     inner = list(part.transforms)
-    known = {*colours.READERS.values(), *augment.READERS.values()}
-    if len(inner) != 1 or readers().get(type(inner[0])) not in known:
+    known = {*colours.READERS.values(), *augment.READERS.values(), values.gaussian_noise}
+    reader = readers().get(type(inner[0])) if len(inner) == 1 else None
+    if reader not in known:
         raise NotLowerable("other than one change of the pixels in RandomApply")
     read(image, inner[0])
-    image.plan.colour[-1].probability *= float(part.p)
+    step = image.plan.noise if reader is values.gaussian_noise else image.plan.colour[-1]
+    if step is not None:
+        step.probability *= float(part.p)
 
 
 def as_rgb(image: PartialPlan, _part: Any) -> None:

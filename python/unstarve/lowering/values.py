@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from unstarve.lowering.partial_plan import NotLowerable, PartialPlan, channels, pair
-from unstarve.lowering.plan import Erasing
+from unstarve.lowering.plan import Erasing, Noise
 
 
 def to_tensor(image: PartialPlan, _part: Any) -> None:
@@ -50,6 +50,8 @@ def to_float(image: PartialPlan, wanted: Any, *, scale: bool, by_reciprocal: boo
     name = str(wanted).removeprefix("torch.")
     if name == image.plan.dtype:
         return
+    if image.plan.noise is not None:
+        raise NotLowerable(f"conversion to {name} after GaussianNoise")
     if name not in ("float32", "float16", "bfloat16") or image.plan.erasing is not None:
         raise NotLowerable(f"conversion from {image.plan.dtype} to {name} at this place")
     if not image.is_float:
@@ -92,6 +94,18 @@ def normalize(image: PartialPlan, part: Any) -> None:
     image.plan.mean, image.plan.std = mean, std
 
 
+def gaussian_noise(image: PartialPlan, part: Any) -> None:
+    if image.form == "pil" or image.plan.dtype != "float32" or image.geometry is None:
+        raise NotLowerable("GaussianNoise on other than float32 pixels of a known size")
+    if image.plan.noise is not None or image.plan.erasing is not None:
+        raise NotLowerable("GaussianNoise a second time, or after RandomErasing")
+    mean, sigma = float(part.mean), float(part.sigma)
+    if not (math.isfinite(mean) and 0 <= sigma < math.inf):
+        raise NotLowerable(f"mean={part.mean}, sigma={part.sigma}")
+    image.plan.is_interleaved = False
+    image.plan.noise = Noise(mean, sigma, bool(part.clip), image.plan.mean is not None)
+
+
 def add_erasing(image: PartialPlan, erasing: Erasing) -> None:
     """At the end.
 
@@ -131,5 +145,6 @@ READERS: dict[str, Callable[[PartialPlan, Any], None]] = {
     "ConvertImageDtype": convert_image_dtype,
     "ToDtype": to_dtype,
     "Normalize": normalize,
+    "GaussianNoise": gaussian_noise,
     "RandomErasing": random_erasing,
 }

@@ -231,6 +231,17 @@ Status check_output(const OutputPlan& plan) {
   return status;
 }
 
+Status check_noise(const NoisePlan& plan, OutputPlan::Type type) {
+  Status status = check(is_probability(plan.probability), "probability", "0 to 1");
+  if (status) status = check(type == OutputPlan::Type::kFloat32, "noise", "added to float32");
+  if (status) status = check(std::isfinite(plan.mean), "mean", "a finite number");
+  if (status) {
+    status = check(plan.deviation >= 0 && std::isfinite(plan.deviation), "deviation",
+                   "a finite number, zero or above");
+  }
+  return status;
+}
+
 Status check_erasing(const ErasingPlan& plan) {
   Status status = check(is_probability(plan.probability), "probability", "0 to 1");
   if (status) {
@@ -266,6 +277,9 @@ Status validate(const TransformPlan& plan) {
     if (Status status = check_colour(step, plan.geometry.size); !status) return status;
   }
   if (Status status = check_output(plan.output); !status) return status;
+  if (plan.noise) {
+    if (Status status = check_noise(*plan.noise, plan.output.type); !status) return status;
+  }
   if (plan.erasing) return check_erasing(*plan.erasing);
   return {};
 }

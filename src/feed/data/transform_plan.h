@@ -76,6 +76,15 @@ struct ErasingPlan {
   std::array<float, 3> value = {};  // in the output's units
 };
 
+/// GaussianNoise on floats: a normally distributed number is added to each value.
+struct NoisePlan {
+  double probability = 1.0;
+  double mean = 0.0;  // in the output's units, as the others
+  double deviation = 0.1;
+  bool clips = true;               // to 0 .. 1 afterwards
+  bool after_normalising = false;  // instead of before it
+};
+
 /// How the result is written.
 struct OutputPlan {
   enum class Type { kUint8, kFloat32, kFloat16, kBfloat16 };
@@ -94,6 +103,7 @@ struct TransformPlan {
   GeometryPlan geometry;
   std::vector<ColourStep> colour;
   OutputPlan output;
+  std::optional<NoisePlan> noise;  // of float32 alone
   std::optional<ErasingPlan> erasing;
 };
 

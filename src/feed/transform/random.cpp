@@ -1,19 +1,12 @@
 #include "feed/transform/random.h"
 
-#include <utility>
-
 namespace unstarve::feed {
 namespace {
 
-constexpr std::uint32_t kMultiplier0 = 0xD2511F53;
-constexpr std::uint32_t kMultiplier1 = 0xCD9E8D57;
-constexpr std::uint32_t kWeyl0 = 0x9E3779B9;
-constexpr std::uint32_t kWeyl1 = 0xBB67AE85;
-
 // The top bits of the counter's last word keep the uses apart.
+constexpr std::uint32_t kNoiseUse = 1U << 30;
 constexpr std::uint32_t kReplacementUse = 2U << 30;
 
-std::uint32_t low(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
 std::uint32_t high(std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32); }
 
 std::uint64_t join(std::uint32_t upper, std::uint32_t lower) {
@@ -27,20 +20,6 @@ std::uint32_t scale_to(std::uint32_t bits, std::uint32_t bound) {
 
 }  // namespace
 
-std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::uint64_t key) {
-  std::uint32_t key0 = low(key);
-  std::uint32_t key1 = high(key);
-  for (int round = 0; round < 10; ++round) {
-    const std::uint64_t product0 = std::uint64_t{kMultiplier0} * counter[0];
-    const std::uint64_t product1 = std::uint64_t{kMultiplier1} * counter[2];
-    counter = {high(product1) ^ counter[1] ^ key0, low(product1),
-               high(product0) ^ counter[3] ^ key1, low(product0)};
-    key0 += kWeyl0;
-    key1 += kWeyl1;
-  }
-  return counter;
-}
-
 std::uint64_t SampleRandom::next64() {
   if (left_ == 0) {
     bits_ = philox({key_.index, key_.epoch, key_.attempt, block_++}, key_.seed);
@@ -53,6 +32,10 @@ std::uint64_t SampleRandom::next64() {
 double SampleRandom::uniform() { return static_cast<double>(next64() >> 11) * 0x1p-53; }
 
 std::uint32_t SampleRandom::below(std::uint32_t bound) { return scale_to(high(next64()), bound); }
+
+kernels::NoiseKey SampleRandom::noise_key() const {
+  return {key_.seed, {key_.index, key_.epoch, key_.attempt, kNoiseUse}};
+}
 
 std::uint32_t replacement_index(const DrawKey& key, std::uint32_t count) {
   return scale_to(philox({key.index, key.epoch, key.attempt, kReplacementUse}, key.seed)[0], count);

@@ -3,11 +3,12 @@
 #include <array>
 #include <cstdint>
 
+#include "kernels/noise/normal_noise.h"
+#include "kernels/noise/philox.h"
+
 namespace unstarve::feed {
 
-/// Philox4x32-10 (Salmon et al., SC'11): random bits as a function of a key and a counter, so that
-/// a sample's draws depend on nothing that was drawn before.
-std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::uint64_t key);
+using kernels::philox;
 
 /// Which sequence of draws: every field is part of the counter, the seed is the key.
 struct DrawKey {
@@ -30,6 +31,8 @@ class SampleRandom {
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
   /// Evenly from 0 .. bound - 1; bound must be above zero.
   std::uint32_t below(std::uint32_t bound);
+  /// Of a sequence beside the others.
+  kernels::NoiseKey noise_key() const;
 
  private:
   std::uint64_t next64();

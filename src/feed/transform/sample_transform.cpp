@@ -2,6 +2,8 @@
 
 #include "feed/transform/draw_geometry.h"
 #include "feed/transform/erase.h"
+#include "kernels/noise/normal_noise.h"
+#include "kernels/pixels/normalise.h"
 
 namespace unstarve::feed {
 namespace {
@@ -43,6 +45,7 @@ void draw_sample(const TransformPlan& plan, ImageSize image, SampleRandom& rando
                  SampleDraw& draw) {
   draw.geometry = draw_geometry(plan.geometry, image, random);
   draw_pixels(plan.colour, plan.geometry.size, random, draw.pixels);
+  draw.is_noisy = plan.noise && random.uniform() < plan.noise->probability;
   draw.erased.reset();
   if (plan.erasing) draw.erased = draw_erasing(*plan.erasing, plan.geometry.size, random);
 }
@@ -69,11 +72,27 @@ void SampleTransform::finish() {
   sink_.finish();
   if (!converts_ && draw_.pixels.empty() && !draw_.erased) return;
   const std::int64_t begun_ns = clock_.now_ns();
-  const std::size_t count = pixel_count(plan_);
   for (const PixelDraw& change : draw_.pixels) change_pixels(change);
-  if (converts_) kernels::convert_pixels(conversion_, pixels_, count, out_);
+  if (converts_) convert();
   if (draw_.erased) erase(plan_, *draw_.erased, noise_, out_);
   finish_ns_ = clock_.now_ns() - begun_ns;
+}
+
+void SampleTransform::convert() {
+  const std::size_t count = pixel_count(plan_);
+  if (!draw_.is_noisy) return kernels::convert_pixels(conversion_, pixels_, count, out_);
+  const NoisePlan& plan = *plan_.noise;
+  kernels::Conversion conversion = conversion_;
+  if (!plan.after_normalising) conversion.normalise = false;
+  kernels::convert_pixels(conversion, pixels_, count, out_);
+  // Noise is of float32 alone, to which `out_` is aligned.
+  auto* const values = static_cast<float*>(static_cast<void*>(out_));
+  const kernels::NormalNoise noise = {static_cast<float>(plan.mean),
+                                      static_cast<float>(plan.deviation), plan.clips};
+  kernels::add_noise(noise, noise_.noise_key(), values, 3 * count);
+  if (conversion.normalise == conversion_.normalise) return;
+  kernels::normalise({conversion_.mean, conversion_.deviation, conversion_.planar}, values, count,
+                     values);
 }
 
 void SampleTransform::change_pixels(const PixelDraw& change) {

@@ -18,7 +18,8 @@ namespace unstarve::feed {
 struct SampleDraw {
   SampleGeometry geometry;
   std::vector<PixelDraw> pixels;  // in the order in which they are applied
-  std::optional<Box> erased;      // of the output
+  bool is_noisy = false;
+  std::optional<Box> erased;  // of the output
 };
 
 /// Draws for an image of this size; `draw` is overwritten and keeps its memory.
@@ -50,6 +51,8 @@ class SampleTransform {
 
  private:
   void change_pixels(const PixelDraw& change);
+  /// The pixels as the plan's output, noise included.
+  void convert();
 
   const TransformPlan& plan_;
   const Clock& clock_;
