@@ -119,6 +119,17 @@ class PerspectivePlan:
     of_tensor: bool
     def __init__(self) -> None: ...
 
+class MixPlan:
+    """`changes` is a copy: assign a new list."""
+
+    changes: Sequence[AugmentChange]
+    width: int
+    depth: int
+    alpha: float
+    between: AugmentPlan.Between
+    fill: Sequence[int] | None
+    def __init__(self) -> None: ...
+
 class ColourStep:
     class Kind(enum.Enum):
         jitter = 0
@@ -127,6 +138,7 @@ class ColourStep:
         blur = 3
         affine = 4
         perspective = 5
+        mix = 6
 
     kind: Kind
     probability: float
@@ -134,6 +146,7 @@ class ColourStep:
     blur: BlurPlan
     affine: AffinePlan
     perspective: PerspectivePlan
+    mix: MixPlan
     brightness: tuple[float, float] | None
     contrast: tuple[float, float] | None
     saturation: tuple[float, float] | None

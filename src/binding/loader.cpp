@@ -341,6 +341,9 @@ nb::tuple pixels_drawn(const feed::PixelDraw& draw) {
                           nb::make_tuple(map.a, map.b, map.c, map.d, map.e, map.f, map.g, map.h));
   }
   if (draw.kind == Kind::kBlur) return nb::make_tuple("blur", draw.blur.sigma);
+  if (draw.kind == Kind::kMixBegin) return nb::make_tuple("mix_begin", draw.factor);
+  if (draw.kind == Kind::kMixAdd) return nb::make_tuple("mix_add", draw.factor);
+  if (draw.kind == Kind::kMixEnd) return nb::make_tuple("mix_end", draw.factor);
   std::string name = draw.kind == Kind::kColour ? name_of(draw.colour) : name_of(draw.tone);
   if (draw.kind == Kind::kSharpness) name = "sharpness";
   return nb::make_tuple(name, draw.factor);

@@ -23,6 +23,7 @@ using feed::BlurPlan;
 using feed::ColourStep;
 using feed::ErasingPlan;
 using feed::GeometryPlan;
+using feed::MixPlan;
 using feed::NoisePlan;
 using feed::OutputPlan;
 using feed::Padding;
@@ -180,6 +181,17 @@ void bind_perspective(nb::module_& module) {
       .def_rw("of_tensor", &PerspectivePlan::of_tensor);
 }
 
+void bind_mix(nb::module_& module) {
+  nb::class_<MixPlan>(module, "MixPlan")
+      .def(nb::init<>())
+      .def_rw("changes", &MixPlan::changes)  // a copy, as all lists here
+      .def_rw("width", &MixPlan::width)
+      .def_rw("depth", &MixPlan::depth)
+      .def_rw("alpha", &MixPlan::alpha)
+      .def_rw("between", &MixPlan::between)
+      .def_rw("fill", &MixPlan::fill, nb::arg("value").none());
+}
+
 void bind_colour(nb::module_& module) {
   nb::class_<ColourStep> step(module, "ColourStep");
   nb::enum_<ColourStep::Kind>(step, "Kind")
@@ -188,14 +200,16 @@ void bind_colour(nb::module_& module) {
       .value("augment", ColourStep::Kind::kAugment)
       .value("blur", ColourStep::Kind::kBlur)
       .value("affine", ColourStep::Kind::kAffine)
-      .value("perspective", ColourStep::Kind::kPerspective);
+      .value("perspective", ColourStep::Kind::kPerspective)
+      .value("mix", ColourStep::Kind::kMix);
   step.def(nb::init<>())
       .def_rw("kind", &ColourStep::kind)
       .def_rw("probability", &ColourStep::probability)
       .def_rw("augment", &ColourStep::augment)
       .def_rw("blur", &ColourStep::blur)
       .def_rw("affine", &ColourStep::affine)
-      .def_rw("perspective", &ColourStep::perspective);
+      .def_rw("perspective", &ColourStep::perspective)
+      .def_rw("mix", &ColourStep::mix);
   bind_bounds<&ColourStep::brightness>(step, "brightness");
   bind_bounds<&ColourStep::contrast>(step, "contrast");
   bind_bounds<&ColourStep::saturation>(step, "saturation");
@@ -251,6 +265,7 @@ void bind_transform_plan(nb::module_& module) {
   bind_blur(module);
   bind_affine(module);
   bind_perspective(module);
+  bind_mix(module);
   bind_colour(module);
   bind_output(module);
   bind_noise(module);

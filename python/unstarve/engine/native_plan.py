@@ -11,6 +11,7 @@ from unstarve.lowering.plan import (
     Change,
     Colour,
     Erasing,
+    Mix,
     Noise,
     Padding,
     Perspective,
@@ -92,6 +93,8 @@ def _colour_step(given: Colour) -> Any:
         step.affine = _affine_plan(given.affine)
     if given.perspective is not None:
         step.perspective = _perspective_plan(given.perspective)
+    if given.mix is not None:
+        step.mix = _mix_plan(given.mix)
     return step
 
 
@@ -112,6 +115,21 @@ def _perspective_plan(given: Perspective) -> Any:
 
     plan = _native.PerspectivePlan()
     plan.distortion, plan.fill, plan.of_tensor = given.distortion, given.fill, given.of_tensor
+    plan.between = getattr(_native.AugmentPlan.Between, given.between)
+    return plan
+
+
+def _mix_plan(given: Mix) -> Any:
+    from unstarve import _native
+
+    plan = _native.MixPlan()
+    plan.changes = [_change(one) for one in given.changes]
+    plan.width, plan.depth, plan.alpha, plan.fill = (
+        given.width,
+        given.depth,
+        given.alpha,
+        given.fill,
+    )
     plan.between = getattr(_native.AugmentPlan.Between, given.between)
     return plan
 

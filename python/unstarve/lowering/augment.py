@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from unstarve.lowering.colours import add_colour
 from unstarve.lowering.partial_plan import NotLowerable, PartialPlan, pair
-from unstarve.lowering.plan import Affine, Augment, Change, Colour, Perspective
+from unstarve.lowering.plan import Affine, Augment, Change, Colour, Mix, Perspective
 
 #: Of torchvision's names: the engine's.
 _KINDS = {
@@ -60,7 +60,10 @@ def _table(part: Any, bins: int, size: tuple[int, int]) -> dict[str, _Row]:
     """What torchvision has for each change, with this many magnitudes, for an image of `size`."""
     found = {}
     if _is_v2(part):
-        for name, (make, is_signed) in part._AUGMENTATION_SPACE.items():
+        space = part._AUGMENTATION_SPACE
+        if getattr(part, "all_ops", True) is False:
+            space = part._PARTIAL_AUGMENTATION_SPACE
+        for name, (make, is_signed) in space.items():
             given = make(bins, *size)
             scale = 255.0 if name == "Solarize" else 1.0  # there a share of the largest value
             found[name] = _Row([] if given is None else (given * scale).tolist(), is_signed)
@@ -132,6 +135,21 @@ def auto_augment(image: PartialPlan, part: Any) -> None:
     _add(image, part, sets)
 
 
+def aug_mix(image: PartialPlan, part: Any) -> None:
+    table = _table(part, part._PARAMETER_MAX, size_of(image))
+    # PIL images become tensors on the way.
+    between, fill = _moves(image, part)
+    if between == "bicubic":
+        raise NotLowerable("bicubic moves of a tensor, which torchvision does not make")
+    alpha, width = float(part.alpha), int(part.mixture_width)
+    depth, severity = max(int(part.chain_depth), 0), int(part.severity)
+    if not (0.01 <= alpha <= 1e6 and 1 <= width <= 64 and depth <= 64):
+        raise NotLowerable(f"alpha={alpha}, mixture_width={width}, chain_depth={depth}")
+    changes = [_change(name, row, row.magnitudes[:severity]) for name, row in table.items()]
+    filled = None if part.fill is None else fill
+    add_colour(image, Colour("mix", mix=Mix(changes, width, depth, alpha, between, filled)))
+
+
 def _alone(kind: str, value: Callable[[Any], float], probability: Callable[[Any], float]) -> Any:
     """The reader of one change with one magnitude."""
 
@@ -194,6 +212,7 @@ def _p(part: Any) -> float:
 
 #: By class name; both torchvision.transforms and torchvision.transforms.v2 have them.
 READERS: dict[str, Callable[[PartialPlan, Any], None]] = {
+    "AugMix": aug_mix,
     "AutoAugment": auto_augment,
     "RandAugment": rand_augment,
     "TrivialAugmentWide": trivial_augment_wide,

@@ -179,7 +179,7 @@ def _flip(image: PartialPlan) -> None:
         raise NotLowerable("a flip after a padding that differs from side to side")
     if image.plan.erasing is not None:
         raise NotLowerable("a flip after RandomErasing")
-    if any(step.kind in ("augment", "affine", "perspective") for step in image.plan.colour):
+    if any(step.kind in ("augment", "affine", "perspective", "mix") for step in image.plan.colour):
         raise NotLowerable("a flip after an augmentation, which may move pixels")
 
 

@@ -51,7 +51,7 @@ def _fill(image: PartialPlan, part: Any) -> tuple[int, int, int]:
         raise NotLowerable(f"fill={given!r}")
     if not is_one and image.form != "pil" and not _is_v2(part):
         raise NotLowerable(f"fill={given!r} around a tensor, for which there is one number")
-    values = [given] * 3 if is_one else list(given)
+    values: list[Any] = [given] * 3 if isinstance(given, (int, float)) else list(given)
     # Pillow raises for fractions.
     if len(values) != 3 or not all(_is_byte(value) for value in values):
         raise NotLowerable(f"fill={given!r}")

@@ -114,12 +114,26 @@ class Perspective:
     of_tensor: bool = False
 
 
+@dataclass(frozen=True)
+class Mix:
+    """AugMix: `width` chains of changes of the image, mixed with it."""
+
+    changes: list[Change]
+    width: int
+    #: Changes of a chain; 0 stands for one to three.
+    depth: int
+    alpha: float
+    between: Literal["nearest", "bilinear", "bicubic"] = "bilinear"
+    #: None: zeros, with which the edges are blended.
+    fill: tuple[int, int, int] | None = None
+
+
 @dataclass
 class Colour:
     """ColorJitter (its four ranges, None where it leaves a property alone), greyscale, an
-    augmentation, a blur or a map of places."""
+    augmentation, a blur, a map of places or a mixture."""
 
-    kind: Literal["jitter", "greyscale", "augment", "blur", "affine", "perspective"]
+    kind: Literal["jitter", "greyscale", "augment", "blur", "affine", "perspective", "mix"]
     probability: float = 1.0
     brightness: NumberPair | None = None
     contrast: NumberPair | None = None
@@ -129,6 +143,7 @@ class Colour:
     blur: Blur | None = None
     affine: Affine | None = None
     perspective: Perspective | None = None
+    mix: Mix | None = None
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace unstarve::feed {
@@ -73,6 +74,17 @@ struct BlurPlan {
   int taps_down = 3;
   double sigma_min = 0.1;  // pixels
   double sigma_max = 2.0;
+};
+
+/// AugMix: chains of changes, each of the image itself, and the image, mixed by weights that have a
+/// Dirichlet distribution. All is done as torchvision does it on tensors.
+struct MixPlan {
+  std::vector<AugmentChange> changes;  // one is drawn evenly for each link of a chain
+  int width = 3;                       // chains
+  int depth = 0;                       // links of a chain; 0: 1 to 3, drawn evenly
+  double alpha = 1.0;
+  AugmentPlan::Between between = AugmentPlan::Between::kBilinear;  // or kNearest
+  std::optional<std::array<std::uint8_t, 3>> fill;                 // absent: zeros, blended
 };
 
 }  // namespace unstarve::feed

@@ -109,6 +109,10 @@ Status check_bounds(const std::optional<ColourStep::Bounds>& bounds, std::string
                field, "two factors, 0 <= low <= high");
 }
 
+bool is_nearest_or_bilinear(AugmentPlan::Between between) {
+  return between == AugmentPlan::Between::kNearest || between == AugmentPlan::Between::kBilinear;
+}
+
 Status check_change(const AugmentChange& change) {
   Status status = check(is_probability(change.probability), "probability", "0 to 1");
   const bool known = change.kind >= AugmentChange::Kind::kIdentity &&
@@ -134,6 +138,21 @@ Status check_augment(const AugmentPlan& plan) {
     for (const AugmentChange& change : set) {
       if (status) status = check_change(change);
     }
+  }
+  return status;
+}
+
+Status check_mix(const MixPlan& plan) {
+  Status status = check(plan.width >= 1 && plan.width <= 64, "width", "1 to 64");
+  if (status) status = check(plan.depth >= 0 && plan.depth <= 64, "depth", "0 to 64");
+  if (status) status = check(!plan.changes.empty(), "changes", "one at least");
+  // What is drawn stays far from the limits of a double.
+  if (status) status = check(plan.alpha >= 0.01 && plan.alpha <= 1e6, "alpha", "0.01 to 1e6");
+  if (status) {
+    status = check(is_nearest_or_bilinear(plan.between), "between", "nearest or bilinear");
+  }
+  for (const AugmentChange& change : plan.changes) {
+    if (status) status = check_change(change);
   }
   return status;
 }
@@ -184,9 +203,7 @@ Status check_perspective(const PerspectivePlan& plan, ImageSize size) {
   // Of one row or column nothing can be told apart from its opposite.
   if (status) status = check(size.width > 1 && size.height > 1, "size", "2 pixels or more");
   if (status) {
-    status = check(plan.between == AugmentPlan::Between::kNearest ||
-                       plan.between == AugmentPlan::Between::kBilinear,
-                   "between", "nearest or bilinear");
+    status = check(is_nearest_or_bilinear(plan.between), "between", "nearest or bilinear");
   }
   return status;
 }
@@ -195,6 +212,7 @@ Status check_colour(const ColourStep& step, ImageSize size) {
   Status status = check(is_probability(step.probability), "probability", "0 to 1");
   if (!status) return status;
   if (step.kind == ColourStep::Kind::kAugment) return check_augment(step.augment);
+  if (step.kind == ColourStep::Kind::kMix) return check_mix(step.mix);
   if (step.kind == ColourStep::Kind::kBlur) return check_blur(step.blur, size);
   if (step.kind == ColourStep::Kind::kAffine) return check_affine(step.affine);
   if (step.kind == ColourStep::Kind::kPerspective) {

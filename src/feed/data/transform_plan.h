@@ -48,7 +48,7 @@ bool fits(const GeometryPlan& plan, ImageSize image);
 /// One change of colours, as torchvision's ColorJitter or RandomGrayscale, an augmentation, a blur
 /// or a map of places (uint8 in and out).
 struct ColourStep {
-  enum class Kind { kJitter, kGreyscale, kAugment, kBlur, kAffine, kPerspective };
+  enum class Kind { kJitter, kGreyscale, kAugment, kBlur, kAffine, kPerspective, kMix };
   struct Bounds {
     double low = 1.0;
     double high = 1.0;
@@ -63,6 +63,7 @@ struct ColourStep {
   BlurPlan blur;              // kBlur
   AffinePlan affine;          // kAffine
   PerspectivePlan perspective;
+  MixPlan mix;
 };
 
 /// RandomErasing: a rectangle of the output is overwritten.

@@ -94,22 +94,27 @@ double draw_magnitude(const AugmentChange& change, SampleRandom& random) {
 
 }  // namespace
 
+std::optional<PixelDraw> draw_change(const AugmentChange& change, ImageSize size,
+                                     SampleRandom& random) {
+  const double magnitude = draw_magnitude(change, random);
+  const std::optional<AffineMap> places = places_of(change.kind, magnitude, size);
+  if (!places) return colours_of(change.kind, magnitude);
+  PixelDraw draw;
+  draw.kind = PixelDraw::Kind::kPlaces;
+  draw.places = *places;
+  return draw;
+}
+
 void draw_augment(const AugmentPlan& plan, ImageSize size, SampleRandom& random,
                   std::vector<PixelDraw>& draws) {
   for (int round = 0; round < plan.rounds; ++round) {
     const auto& set = plan.sets[random.below(static_cast<std::uint32_t>(plan.sets.size()))];
     for (const AugmentChange& change : set) {
       if (random.uniform() >= change.probability) continue;
-      const double magnitude = draw_magnitude(change, random);
-      if (const auto places = places_of(change.kind, magnitude, size)) {
-        PixelDraw draw;
-        draw.kind = PixelDraw::Kind::kPlaces;
-        draw.places = *places;
-        draw.fill = fill_of(plan, random);
-        draws.push_back(draw);
-      } else if (const auto colours = colours_of(change.kind, magnitude)) {
-        draws.push_back(*colours);
-      }
+      std::optional<PixelDraw> draw = draw_change(change, size, random);
+      if (!draw) continue;
+      if (draw->kind == PixelDraw::Kind::kPlaces) draw->fill = fill_of(plan, random);
+      draws.push_back(*draw);
     }
   }
 }

@@ -6,6 +6,7 @@
 
 #include "feed/transform/draw_affine.h"
 #include "feed/transform/draw_augment.h"
+#include "feed/transform/draw_mix.h"
 #include "feed/transform/draw_perspective.h"
 
 namespace unstarve::feed {
@@ -63,6 +64,8 @@ void draw_pixels(const std::vector<ColourStep>& steps, ImageSize size, SampleRan
       draws.push_back(draw_affine(step.affine, size, random));
     } else if (step.kind == ColourStep::Kind::kPerspective) {
       draws.push_back(draw_perspective(step.perspective, size, random));
+    } else if (step.kind == ColourStep::Kind::kMix) {
+      draw_mix(step.mix, size, random, draws);
     } else if (step.kind == ColourStep::Kind::kBlur) {
       draws.push_back(blurred(step.blur, random));
     } else {

@@ -111,6 +111,10 @@ void SampleTransform::change_pixels(const PixelDraw& change) {
       moved_.assign(pixels_, pixels_ + 3 * count);
       return kernels::move_pixels(change.places, change.fill,
                                   {moved_.data(), size.width, size.height}, pixels_);
+    case PixelDraw::Kind::kMixBegin:
+      return mix_.begin(static_cast<float>(change.factor), pixels_, 3 * count);
+    case PixelDraw::Kind::kMixAdd: return mix_.add(static_cast<float>(change.factor), pixels_);
+    case PixelDraw::Kind::kMixEnd: return mix_.finish(pixels_);
     case PixelDraw::Kind::kPerspective:
       moved_.assign(pixels_, pixels_ + 3 * count);
       return kernels::project_pixels(change.perspective, {change.fill, change.edges},

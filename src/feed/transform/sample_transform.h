@@ -11,6 +11,7 @@
 #include "feed/transform/random.h"
 #include "feed/transform/resize_sink.h"
 #include "kernels/pixels/convert.h"
+#include "kernels/pixels/mix.h"
 
 namespace unstarve::feed {
 
@@ -64,7 +65,8 @@ class SampleTransform {
   std::vector<std::uint8_t> scratch_;
   std::vector<std::uint8_t> moved_;  // the pixels before they are moved, or rows of them
   std::vector<float> blurred_;       // rows that are blurred in one direction
-  std::uint8_t* pixels_ = nullptr;   // the resized image: scratch_, or out_
+  kernels::ImageMix mix_;
+  std::uint8_t* pixels_ = nullptr;  // the resized image: scratch_, or out_
   std::uint8_t* out_ = nullptr;
   std::int64_t finish_ns_ = 0;
 };
