@@ -48,6 +48,7 @@ class Case(NamedTuple):
     rest: list[Any]
     collate: Callable[[list[Any]], Any] | None = None
     library: Any = transforms
+    engine: str = "partly"
 
 
 class OwnPerspective(transforms.RandomPerspective):  # type: ignore[misc]
@@ -75,8 +76,25 @@ CASES = [
 ]
 
 
+#: All of these is the engine's.
+V2_TO_FLOAT = [v2.ToDtype(torch.float32, scale=True), v2.Normalize(MEAN, STD)]
+NATIVE_CASES = [
+    Case(f"{type(part).__name__}, native", [v2.ToImage(), part, *V2_TO_FLOAT], None, v2, "native")
+    for part in (v2.RandomPerspective(p=1.0), v2.AugMix(), v2.Pad(8, padding_mode="reflect"))
+] + [
+    Case(
+        "GaussianNoise, native",
+        [v2.ToImage(), V2_TO_FLOAT[0], v2.GaussianNoise(), V2_TO_FLOAT[1]],
+        None,
+        v2,
+        "native",
+    )
+]
+RANDOM = (OwnPerspective, OwnPerspectiveV2, v2.RandomPerspective, v2.AugMix, v2.GaussianNoise)
+
+
 def is_random(transform: Any) -> bool:
-    return isinstance(transform, (OwnPerspective, OwnPerspectiveV2))
+    return isinstance(transform, RANDOM)
 
 
 def untouched(image: Any) -> Any:
@@ -99,7 +117,7 @@ def check(case: Case, dataset: Any, workers: int) -> None:
     )
     options = {"batch_size": BATCH, "num_workers": workers, "collate_fn": case.collate}
     loader = DataLoader(dataset, **options)
-    if loader.explain().engine != "partly":
+    if loader.explain().engine == "python":
         raise SystemExit(f"{case.name}: {loader.explain()}")
     for ours, theirs in zip(loader, data.DataLoader(dataset, **options), strict=True):
         apart = (ours[0] - theirs[0]).abs()
@@ -123,6 +141,9 @@ def compare(case: Case, dataset: Any, workers: int, repeats: int) -> dict[str, A
     dataset.transform = case.library.Compose(
         [case.library.RandomResizedCrop(224), case.library.RandomHorizontalFlip(), *case.rest]
     )
+    explained = DataLoader(dataset, batch_size=BATCH, collate_fn=case.collate).explain()
+    if explained.engine != case.engine:
+        raise SystemExit(f"{case.name}: {explained}")
     runs: dict[Any, list[float]] = {DataLoader: [], data.DataLoader: []}
     for repeat in range(repeats):
         for kind in sorted(runs, key=lambda kind: (kind is DataLoader) == bool(repeat % 2)):
@@ -147,6 +168,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--images", type=int, default=1000, help="per epoch, files repeated")
+    parser.add_argument("--native", action="store_true", help="augmentations that are native")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -156,7 +178,7 @@ def main() -> None:
     dataset.samples = [files[number % len(files)] for number in range(options.images)]
     print(f"torch {torch.__version__}, {options.images} images, medians of {options.repeats}")
     results = []
-    for case in CASES:
+    for case in NATIVE_CASES if options.native else CASES:
         for workers in options.workers:
             row = compare(case, dataset, workers, options.repeats)
             results.append(row)

@@ -61,7 +61,7 @@ def _table(part: Any, bins: int, size: tuple[int, int]) -> dict[str, _Row]:
     found = {}
     if _is_v2(part):
         space = part._AUGMENTATION_SPACE
-        if getattr(part, "all_ops", True) is False:
+        if not getattr(part, "all_ops", True):  # of AugMix
             space = part._PARTIAL_AUGMENTATION_SPACE
         for name, (make, is_signed) in space.items():
             given = make(bins, *size)

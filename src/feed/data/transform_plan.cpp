@@ -252,10 +252,11 @@ Status check_output(const OutputPlan& plan) {
 Status check_noise(const NoisePlan& plan, OutputPlan::Type type) {
   Status status = check(is_probability(plan.probability), "probability", "0 to 1");
   if (status) status = check(type == OutputPlan::Type::kFloat32, "noise", "added to float32");
-  if (status) status = check(std::isfinite(plan.mean), "mean", "a finite number");
+  // Far more than any value has.
+  constexpr double kMost = 1e6;
+  if (status) status = check(std::abs(plan.mean) <= kMost, "mean", "-1e6 to 1e6");
   if (status) {
-    status = check(plan.deviation >= 0 && std::isfinite(plan.deviation), "deviation",
-                   "a finite number, zero or above");
+    status = check(plan.deviation >= 0 && plan.deviation <= kMost, "deviation", "0 to 1e6");
   }
   return status;
 }

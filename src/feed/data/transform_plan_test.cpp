@@ -124,6 +124,45 @@ TEST(TransformPlan, AFrameLeavesSomethingInside) {
   EXPECT_FALSE(validate(plan));
 }
 
+TEST(TransformPlan, NoiseIsOfFloats) {
+  TransformPlan plan;
+  plan.noise.emplace();
+  EXPECT_FALSE(validate(plan));
+  plan.output.type = OutputPlan::Type::kFloat32;
+  EXPECT_TRUE(validate(plan));
+  plan.noise->deviation = -0.1;
+  EXPECT_FALSE(validate(plan));
+  plan.noise = NoisePlan{.mean = std::nan("")};
+  EXPECT_FALSE(validate(plan));
+}
+
+TEST(TransformPlan, AMixtureHasChangesAndWeights) {
+  TransformPlan plan;
+  ColourStep& step = plan.colour.emplace_back();
+  step.kind = ColourStep::Kind::kMix;
+  EXPECT_FALSE(validate(plan)) << "no change";
+  step.mix.changes.emplace_back();
+  EXPECT_TRUE(validate(plan));
+  step.mix.between = AugmentPlan::Between::kBicubic;
+  EXPECT_FALSE(validate(plan));
+  step.mix.between = AugmentPlan::Between::kNearest;
+  step.mix.alpha = 0;
+  EXPECT_FALSE(validate(plan));
+}
+
+TEST(TransformPlan, APerspectiveHasTwoPixelsASide) {
+  TransformPlan plan;
+  plan.geometry.size = {2, 2};
+  ColourStep& step = plan.colour.emplace_back();
+  step.kind = ColourStep::Kind::kPerspective;
+  EXPECT_TRUE(validate(plan));
+  step.perspective.distortion = 1.5;
+  EXPECT_FALSE(validate(plan));
+  step.perspective = {};
+  plan.geometry.size = {2, 1};
+  EXPECT_FALSE(validate(plan));
+}
+
 TEST(TransformPlan, BytesCannotBeNormalised) {
   TransformPlan plan;
   plan.output.mean = {0.5F, 0.5F, 0.5F};

@@ -15,7 +15,8 @@ using Corners = std::array<Corner, 4>;
 
 /// Numbers of pixels from which a corner's place along a side is drawn.
 std::uint32_t reach(double distortion, int side) {
-  return static_cast<std::uint32_t>(distortion * (side / 2)) + 1;
+  const int half = side / 2;
+  return static_cast<std::uint32_t>(distortion * half) + 1;
 }
 
 Corners drawn(const PerspectivePlan& plan, ImageSize size, SampleRandom& random) {

@@ -136,7 +136,8 @@ void blend_filled(const Projection& projection, const PixelView& in,
     if (!is_inside(in, corner.place)) continue;
     const float weight = static_cast<float>(corner.weight) * kUnit;
     const std::uint8_t* const pixel = pixel_at(in, corner.place);
-    for (std::size_t channel = 0; channel < 3; ++channel) sums[channel] += pixel[channel] * weight;
+    for (std::size_t channel = 0; channel < 3; ++channel)
+      sums[channel] += static_cast<float>(pixel[channel]) * weight;
     there += weight;
   }
   for (std::size_t channel = 0; channel < 3; ++channel) {
