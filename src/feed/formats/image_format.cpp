@@ -23,6 +23,13 @@ bool ends_with(std::string_view name, std::string_view ending) {
                     [](char wanted, char given) { return small(given) == wanted; });
 }
 
+/// By what the file begins with; the end where it is of none.
+auto format_of(std::span<const std::byte> file) {
+  const std::vector<ImageFormatKind>& formats = image_formats();
+  return std::find_if(formats.begin(), formats.end(),
+                      [file](const ImageFormatKind& kind) { return kind.begins(file); });
+}
+
 }  // namespace
 
 const std::vector<ImageFormatKind>& image_formats() {
@@ -49,6 +56,11 @@ bool is_image_ending(std::string_view ending) {
                      });
 }
 
+bool may_be_turned(std::span<const std::byte> file) {
+  const auto format = format_of(file);
+  return format != image_formats().end() && format->may_turn != nullptr && format->may_turn(file);
+}
+
 std::string image_format_names() {
   std::string names;
   for (const ImageFormatKind& format : image_formats()) {
@@ -62,9 +74,7 @@ FileFormats::FileFormats(const DecodeLimits& limits)
 
 Result<ImageFormat*> FileFormats::find(std::span<const std::byte> file) {
   const std::vector<ImageFormatKind>& formats = image_formats();
-  const auto format =
-      std::find_if(formats.begin(), formats.end(),
-                   [file](const ImageFormatKind& kind) { return kind.begins(file); });
+  const auto format = format_of(file);
   if (format == formats.end()) {
     return fail(ErrorCode::kNotSupported, "{} of no format that is decoded here ({})",
                 file.empty() ? "an empty file," : "a file", image_format_names());

@@ -41,6 +41,9 @@ struct ImageFormatKind {
   /// By content: whether a file, which may hold anything or nothing, is to be decoded so.
   bool (*begins)(std::span<const std::byte> file) = nullptr;
   Result<std::unique_ptr<ImageFormat>> (*make)(const DecodeLimits& limits) = nullptr;
+  /// Whether a file of the format may say, beside its pixels, that they are to be turned or
+  /// mirrored: true where nobody can tell. null: such files never say so.
+  bool (*may_turn)(std::span<const std::byte> file) = nullptr;
 };
 
 /// Every format there is. A new one is a file in kinds/ that defines `ImageFormatKind
@@ -61,6 +64,9 @@ NameKind kind_of_name(std::string_view name);
 
 /// Whether `ending`, in small letters and with its dot, is that of a format that is decoded here.
 bool is_image_ending(std::string_view ending);
+
+/// ImageFormatKind::may_turn of the file's format; of no format: false.
+bool may_be_turned(std::span<const std::byte> file);
 
 /// "BMP, JPEG": for messages.
 std::string image_format_names();

@@ -4,6 +4,7 @@
 
 #include "feed/data/decode_errors.h"
 #include "feed/formats/image_format.h"
+#include "feed/formats/orientation.h"
 #include "feed/jpeg/baseline/baseline_decoder.h"
 #include "feed/jpeg/libjpeg/end_marker.h"
 #include "feed/jpeg/libjpeg/jpeg_decoder.h"
@@ -78,6 +79,8 @@ Result<std::unique_ptr<ImageFormat>> make(const DecodeLimits& limits) {
 }  // namespace
 
 ImageFormatKind jpeg_format();
-ImageFormatKind jpeg_format() { return {"JPEG", {".jpg", ".jpeg"}, &begins, &make}; }
+ImageFormatKind jpeg_format() {
+  return {"JPEG", {".jpg", ".jpeg"}, &begins, &make, &jpeg_may_turn};
+}
 
 }  // namespace unstarve::feed

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "feed/formats/image_format.h"
+#include "feed/formats/orientation.h"
 #include "feed/png/png_decoder.h"
 
 namespace unstarve::feed {
@@ -24,6 +25,6 @@ Result<std::unique_ptr<ImageFormat>> make_png(const DecodeLimits& limits) {
 }  // namespace
 
 ImageFormatKind png_format();
-ImageFormatKind png_format() { return {"PNG", {".png"}, &is_png, &make_png}; }
+ImageFormatKind png_format() { return {"PNG", {".png"}, &is_png, &make_png, &png_may_turn}; }
 
 }  // namespace unstarve::feed

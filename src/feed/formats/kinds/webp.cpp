@@ -1,6 +1,7 @@
 #include <array>
 
 #include "feed/formats/image_format.h"
+#include "feed/formats/orientation.h"
 #include "feed/webp/webp_decoder.h"
 
 namespace unstarve::feed {
@@ -24,6 +25,6 @@ Result<std::unique_ptr<ImageFormat>> make_webp(const DecodeLimits& limits) {
 }  // namespace
 
 ImageFormatKind webp_format();
-ImageFormatKind webp_format() { return {"WebP", {".webp"}, &is_webp, &make_webp}; }
+ImageFormatKind webp_format() { return {"WebP", {".webp"}, &is_webp, &make_webp, &webp_may_turn}; }
 
 }  // namespace unstarve::feed

@@ -1,0 +1,20 @@
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+
+#include "feed/formats/image_format.h"
+#include "feed/formats/orientation.h"
+
+/// Files come from anywhere. Each is said to be upright or not; a JPEG that is cut before its
+/// pixels begin may be anything.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace unstarve;
+  const std::span<const std::byte> file(reinterpret_cast<const std::byte*>(data), size);
+  (void)feed::may_be_turned(file);
+  (void)feed::exif_may_turn(file);
+  (void)feed::png_may_turn(file);
+  (void)feed::webp_may_turn(file);
+  if (size < 4 && !feed::jpeg_may_turn(file)) std::abort();
+  return 0;
+}
