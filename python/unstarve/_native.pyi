@@ -296,6 +296,17 @@ def open_list(
     options: LoaderOptions, files: FileList, memory: HostMemory | None = None
 ) -> Loader: ...
 
+class ArrowImages:
+    """A column of images of an Arrow table that another library holds."""
+
+    def __init__(self, stream: object) -> None: ...
+    def __len__(self) -> int: ...
+    def encoded(self, row: int) -> bytes: ...
+
+def open_arrow(
+    options: LoaderOptions, images: ArrowImages, memory: HostMemory | None = None
+) -> Loader: ...
+
 class SampleLoader:
     """Loads images one at a time in the calling thread."""
 

@@ -11,6 +11,7 @@
 #include <memory>
 #include <utility>
 
+#include "binding/arrow_images.h"
 #include "binding/errors.h"
 #include "binding/file_list.h"
 #include "binding/host_memory.h"
@@ -151,12 +152,13 @@ std::unique_ptr<PythonLoader> open_loader(const LoaderOptions& options, const Ho
   return std::make_unique<PythonLoader>(value_or_raise(std::move(loader)));
 }
 
-/// A loader of files that the caller has listed.
-std::unique_ptr<PythonLoader> open_list(const LoaderOptions& options, const FileList& files,
-                                        const HostMemory* memory) {
+/// A loader of what the caller has listed: a FileList or an ArrowImages.
+template <class Listed>
+std::unique_ptr<PythonLoader> open_listed(const LoaderOptions& options, const Listed& listed,
+                                          const HostMemory* memory) {
   Result<std::unique_ptr<Loader>> loader = [&] {
     const Released released;
-    return Loader::open(options, files.source(), parts_with(memory));
+    return Loader::open(options, listed.source(), parts_with(memory));
   }();
   return std::make_unique<PythonLoader>(value_or_raise(std::move(loader)));
 }
@@ -412,7 +414,9 @@ void bind_loader(nb::module_& module) {
   bind_options(module);
   module.def("sample_geometry", &sample_geometry, nb::arg("options"), nb::arg("epoch"),
              nb::arg("index"), nb::arg("size"));
-  module.def("open_list", &open_list, nb::arg("options"), nb::arg("files"),
+  module.def("open_list", &open_listed<FileList>, nb::arg("options"), nb::arg("files"),
+             nb::arg("memory") = nb::none());
+  module.def("open_arrow", &open_listed<ArrowImages>, nb::arg("options"), nb::arg("images"),
              nb::arg("memory") = nb::none());
   module.def("sample_draws", &sample_draws, nb::arg("options"), nb::arg("epoch"), nb::arg("index"),
              nb::arg("size"));

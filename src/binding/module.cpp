@@ -8,6 +8,7 @@
 
 namespace unstarve::binding {
 
+void bind_arrow_images(nanobind::module_& module);
 void bind_transform_plan(nanobind::module_& module);
 void bind_loader(nanobind::module_& module);
 void bind_sample_loader(nanobind::module_& module);
@@ -41,6 +42,7 @@ NB_MODULE(_native, module) {
   });
   unstarve::binding::bind_transform_plan(module);
   unstarve::binding::bind_host_memory(module);
+  unstarve::binding::bind_arrow_images(module);
   unstarve::binding::bind_loader(module);
   unstarve::binding::bind_sample_loader(module);
   unstarve::binding::bind_sample_store(module);
