@@ -9,6 +9,7 @@ from unstarve.dataloader.epoch_iterators import HAS_OWN_WORKERS, uses_threads
 from unstarve.engine.environment import cache_folder
 from unstarve.engine.native_plan import plan_obstacle
 from unstarve.engine.opening_view import SWITCH, opens_images
+from unstarve.engine.table_images import table_obstacle
 from unstarve.lowering.decision import Lowering
 from unstarve.lowering.explanation import Explanation
 
@@ -16,6 +17,8 @@ from unstarve.lowering.explanation import Explanation
 def explanation_of(loader: Any, lowering: Lowering) -> Explanation:
     known = lowering.work or lowering.partly
     obstacle = None if known is None else plan_obstacle(known.plan)
+    if lowering.work is not None and obstacle is None:
+        obstacle = table_obstacle(lowering.work, lowering.dataset)
     if lowering.work is not None and obstacle is None:
         why = "every part of the work is known"
         return Explanation("native", why, lowering.parts, [*_notes(loader), *lowering.notes])

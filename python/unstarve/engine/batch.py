@@ -6,8 +6,6 @@ from array import array
 from dataclasses import dataclass, field
 from typing import Any
 
-import torch
-
 
 @dataclass(eq=False)
 class Batch:
@@ -29,17 +27,3 @@ class Batch:
     rows: set[int] = field(default_factory=set)
     #: and what it has loaded of them.
     samples: dict[int, Any] = field(default_factory=dict)
-
-
-def fits(sample: Any, images: Any) -> bool:
-    """Whether a sample is what the engine's rows are, so that the batch is what torch makes of
-    them."""
-    if type(sample) is not tuple or len(sample) != 2 or type(sample[1]) is not int:
-        return False
-    image = sample[0]
-    return (
-        isinstance(image, torch.Tensor)
-        and image.shape == images.shape[1:]
-        and image.dtype == images.dtype
-        and not image.requires_grad
-    )

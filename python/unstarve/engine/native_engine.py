@@ -10,6 +10,7 @@ from unstarve.device.slot_memory import lent_memory
 from unstarve.engine.at_work import at_work
 from unstarve.engine.native_options import EPOCHS, ask_for_cache, compiled_list, most_pixels
 from unstarve.engine.native_plan import native_plan
+from unstarve.engine.table_images import compiled_images
 from unstarve.errors import UnstarveError
 from unstarve.lowering.work import Work
 
@@ -47,7 +48,11 @@ class NativeEngine:
         options.prefetch_batches = ahead
         options.max_pixels = most_pixels()
         ask_for_cache(options)
-        self._native: Any = _native.open_list(options, compiled_list(work.samples), self._memory)
+        self._native: Any = (
+            _native.open_list(options, compiled_list(work.samples), self._memory)
+            if work.rows is None
+            else _native.open_arrow(options, compiled_images(work.rows.images), self._memory)
+        )
         #: Files that the engine cannot read, as far as their names or itself have told.
         self.unreadable = set(work.others)
         self.samples_by_python = 0

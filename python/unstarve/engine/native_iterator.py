@@ -8,7 +8,6 @@ that lie in the engine's slots.
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from array import array
 from collections import deque
@@ -20,7 +19,8 @@ from torch._utils import ExceptionWrapper
 from torch.utils.data import dataloader as torch_loader
 
 from unstarve import errors
-from unstarve.engine.batch import Batch, fits
+from unstarve.engine.batch import Batch
+from unstarve.engine.batch_rows import rows_of
 from unstarve.engine.native_engine import NativeEngine
 from unstarve.engine.native_options import SEED_STEP
 from unstarve.engine.python_samples import Samples, SamplesHere, SamplesInWorkers, settings_of
@@ -50,6 +50,7 @@ class NativeIterator(torch_loader._BaseDataLoaderIter):  # type: ignore[misc]
             self._sampler_iter = iter(self._index_sampler)
         self._engine = engine
         self._work = work
+        self._rows = rows_of(work)
         self._loader = settings_of(loader)
         self._python: Samples | None = None
         self._process = os.getpid()
@@ -236,11 +237,14 @@ class NativeIterator(torch_loader._BaseDataLoaderIter):  # type: ignore[misc]
         if batch.loaded is None:
             return self._collate(batch, batch.samples)
         images, labels = batch.loaded
+        assert batch.files is not None
         if batch.rows and not self._fill(batch, images, labels):
-            return self._collate(batch, {**self._samples_of(images, labels), **batch.samples})
+            made = (row for row in range(len(batch.indices)) if row not in batch.samples)
+            own = {row: self._rows.sample(images, labels, batch.files, row) for row in made}
+            return self._collate(batch, {**own, **batch.samples})
         if self._auto_collation:
-            return [images, labels]
-        return list(self._samples_of(images, labels)[0])
+            return self._rows.batch(images, labels, batch.files)
+        return list(self._rows.sample(images, labels, batch.files, 0))
 
     def _take_from_engine(self, batch: Batch) -> None:
         native = self._engine.native
@@ -272,19 +276,11 @@ class NativeIterator(torch_loader._BaseDataLoaderIter):  # type: ignore[misc]
     def _fill(self, batch: Batch, images: Any, labels: Any) -> bool:
         """Puts Python's samples among the engine's, where they are alike."""
         samples = batch.samples
-        if not all(fits(sample, images) for sample in samples.values()):
+        if not all(self._rows.fits(sample, images) for sample in samples.values()):
             return False
-        for row, (image, label) in samples.items():
-            images[row] = image
-            labels[row] = label
+        for row, sample in samples.items():
+            self._rows.fill(images, labels, row, sample)
         return True
-
-    def _samples_of(self, images: Any, labels: Any) -> dict[int, Any]:
-        """The engine's rows as the data set would have given them."""
-        if self._work.plan.is_tv_image:
-            make = sys.modules["torchvision.tv_tensors"].Image
-            return {row: (make(images[row]), int(label)) for row, label in enumerate(labels)}
-        return {row: (images[row], int(label)) for row, label in enumerate(labels)}
 
     def _collate(self, batch: Batch, samples: dict[int, Any]) -> Any:
         """As torch would have done with all of them: its answer, or its exception, counts."""

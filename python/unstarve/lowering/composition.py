@@ -40,6 +40,12 @@ class Prefix:
     rest: tuple[Any, ...]
 
 
+class Steps(tuple[Any, ...]):
+    """Callables that a function calls one after the other, in the place of a composition."""
+
+    __slots__ = ()
+
+
 def read_transform(transform: Any) -> tuple[Plan | None, list[Verdict]]:
     """The plan that does what `transform` does to a PIL image, or None; and a verdict per part."""
     image = PartialPlan()
@@ -99,6 +105,8 @@ def _flatten(transform: Any, depth: int = 0) -> Iterator[Any]:
 
 def _steps_of(transform: Any) -> Iterable[Any] | None:
     """What a transform does one after the other; None where it is one step."""
+    if type(transform) is Steps:
+        return transform
     if type(transform) in containers():
         if not is_plain(transform):
             return None

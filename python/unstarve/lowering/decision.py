@@ -16,7 +16,8 @@ from typing import Any
 from unstarve.lowering.composition import Prefix, read_prefix, read_transform
 from unstarve.lowering.files import Files, look_at_files, obstacle_to_reading
 from unstarve.lowering.originals import is_own, is_plain
-from unstarve.lowering.work import Work
+from unstarve.lowering.tables.data_set import is_table, look_at_table
+from unstarve.lowering.work import Samples, Work
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,10 @@ class Lowering:
 def lower(loader: Any) -> Lowering:
     """Looks at a torch DataLoader. Changes nothing, reads no file."""
     parts: list[Part] = []
-    _judge(parts, "batches", _obstacle_to_batches(loader))
     dataset, subsets = _inside_subsets(loader.dataset)
+    if is_table(dataset):
+        return _lower_table(loader, dataset, subsets)
+    _judge(parts, "batches", _obstacle_to_batches(loader))
     _judge(parts, f"data set {type(dataset).__name__}", _obstacle_to_dataset(dataset))
     if not parts[-1].native:
         return Lowering(None, parts, obstacle=_first_obstacle(parts))
@@ -73,6 +76,23 @@ def lower(loader: Any) -> Lowering:
     work = Work(prefix.plan, files.samples, subsets, files.others, files.other_label)
     parts = _of_prefix(parts, len(verdicts), prefix)
     return Lowering(None, parts, work, obstacle, notes, dataset)
+
+
+def _lower_table(loader: Any, dataset: Any, subsets: tuple[Sequence[int], ...]) -> Lowering:
+    parts: list[Part] = []
+    batched = loader.batch_sampler is not None
+    obstacle = _obstacle_in_workers(loader) if batched else "single samples, not batches"
+    _judge(parts, "batches", obstacle)
+    look = look_at_table(dataset, loader.collate_fn)
+    for verdict in look.verdicts:
+        _judge(parts, verdict.part, verdict.obstacle)
+    obstacle = _first_obstacle(parts)
+    if obstacle or look.plan is None:
+        return Lowering(None, parts, obstacle=obstacle)
+    if look.indices is not None:
+        subsets = (*subsets, look.indices)
+    work = Work(look.plan, Samples(), subsets, rows=look.rows)
+    return Lowering(work, parts, dataset=dataset)
 
 
 def prefix_of(dataset: Any) -> Prefix | None:
@@ -120,6 +140,11 @@ def _obstacle_to_batches(loader: Any) -> str | None:
     expected = utils.default_collate if batched else utils.default_convert
     if loader.collate_fn is not expected or not is_own(expected, utils, expected.__name__):
         return "a collate_fn of your own"
+    return _obstacle_in_workers(loader)
+
+
+def _obstacle_in_workers(loader: Any) -> str | None:
+    utils = sys.modules["torch.utils.data._utils.collate"]
     if loader.worker_init_fn is not None and not _only_seeds(loader.worker_init_fn):
         return "worker_init_fn runs in Python workers"
     if utils.default_collate_fn_map.keys() - _known_collate_types():

@@ -32,15 +32,15 @@ class AsRgb:
 def steps_within(part: Any) -> list[Any] | None:
     """The callables that `part` hands its image to, each what the one before gave; None where it
     does, or may do, anything else."""
-    function, owner = _function_of(part)
+    function, owner = function_of(part)
     if function is None or function.__code__.co_flags & _UNREADABLE:
         return None
-    node = _source_of(function.__code__)
+    node = source_of(function.__code__)
     if node is None:
         return None
     try:
-        return _Reader(function, owner).steps(node)
-    except _Unclear:
+        return Reader(function, owner).steps(node)
+    except Unclear:
         return None
 
 
@@ -52,11 +52,11 @@ _UNREADABLE = (
 _PLAIN_GET = vars(object)["__getattribute__"]
 
 
-class _Unclear(Exception):  # noqa: N818 (an answer, not a failure)
+class Unclear(Exception):  # noqa: N818 (an answer, not a failure)
     """It does something else, or nobody can tell."""
 
 
-def _function_of(part: Any) -> tuple[FunctionType | None, Any]:
+def function_of(part: Any) -> tuple[FunctionType | None, Any]:
     """The function that runs when `part` is called, and its first argument; None: nothing of
     Python, or a class that may do more."""
     if isinstance(part, FunctionType):
@@ -80,7 +80,7 @@ def _in_class(kind: type, name: str) -> Any:
     return next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
 
 
-def _source_of(code: CodeType) -> ast.FunctionDef | ast.Lambda | None:
+def source_of(code: CodeType) -> ast.FunctionDef | ast.Lambda | None:
     """Its syntax; None where the file is not there, or no more what was compiled."""
     lines = linecache.getlines(code.co_filename)
     found = _functions_of("".join(lines), code.co_filename) if lines else {}
@@ -129,14 +129,15 @@ def _is_same(first: CodeType, second: CodeType) -> bool:
     )
 
 
-class _Reader:
+class Reader:
     """Goes through one function. The image is whatever the last step gave: an earlier one that is
     used again would be a second image."""
 
     def __init__(self, function: FunctionType, owner: Any) -> None:
         self._function = function
         self._owner = owner
-        self._self_name = ""
+        arguments = function.__code__.co_varnames[: function.__code__.co_argcount]
+        self._self_name = arguments[0] if owner is not None and arguments else ""
         self._steps: list[Any] = []
         #: By name of a local: which image it is, the number of steps behind it.
         self._images: dict[str, int] = {}
@@ -146,22 +147,28 @@ class _Reader:
 
     def steps(self, node: ast.FunctionDef | ast.Lambda) -> list[Any]:
         if getattr(node, "decorator_list", None):
-            raise _Unclear
+            raise Unclear
         self._take_arguments(node.args)
         if isinstance(node, ast.Lambda):
             self._image(node.body)
         else:
             self._run(node.body)
             if not self._returned:
-                raise _Unclear
+                raise Unclear
+        return self._steps
+
+    def steps_of(self, image: str, expression: ast.expr) -> list[Any]:
+        """The steps of an expression in which a local, `image`, is an image."""
+        self._images, self._steps = {image: 0}, []
+        self._image(expression)
         return self._steps
 
     def _take_arguments(self, arguments: ast.arguments) -> None:
         names = [argument.arg for argument in [*arguments.posonlyargs, *arguments.args]]
         if self._owner is not None and names:
-            self._self_name = names.pop(0)
+            names.pop(0)
         if len(names) != 1 or arguments.vararg or arguments.kwonlyargs or arguments.kwarg:
-            raise _Unclear
+            raise Unclear
         self._images[names[0]] = 0
 
     def _run(self, body: list[ast.stmt]) -> None:
@@ -176,25 +183,25 @@ class _Reader:
             elif isinstance(statement, ast.For):
                 self._loop(statement)
             elif isinstance(statement, ast.If):
-                self._run(statement.body if self._truth(statement.test) else statement.orelse)
-            elif not _says_nothing(statement):
-                raise _Unclear
+                self._run(statement.body if self.truth(statement.test) else statement.orelse)
+            elif not says_nothing(statement):
+                raise Unclear
 
     def _assign(self, statement: ast.Assign) -> None:
         target = statement.targets[0]
         if len(statement.targets) != 1 or not isinstance(target, ast.Name):
-            raise _Unclear
+            raise Unclear
         self._image(statement.value)
         self._callables.pop(target.id, None)
         self._images[target.id] = len(self._steps)
 
     def _loop(self, loop: ast.For) -> None:
-        values = self._value(loop.iter)
+        values = self.value(loop.iter)
         torch = sys.modules.get("torch")
         if torch is not None and type(values) in (torch.nn.ModuleList, torch.nn.Sequential):
             values = list(values)
         if loop.orelse or not isinstance(loop.target, ast.Name) or type(values) not in _LISTS:
-            raise _Unclear
+            raise Unclear
         for value in values:
             self._images.pop(loop.target.id, None)
             self._callables[loop.target.id] = value
@@ -204,18 +211,18 @@ class _Reader:
         """Adds the steps of an expression that is the image after them."""
         if isinstance(expression, ast.Name):
             if self._images.get(expression.id) != len(self._steps):
-                raise _Unclear
+                raise Unclear
             return
         if not isinstance(expression, ast.Call) or expression.keywords:
-            raise _Unclear
+            raise Unclear
         if len(expression.args) != 1:
-            raise _Unclear
+            raise Unclear
         if self._converts(expression):
             return
-        step = self._value(expression.func)
+        step = self.value(expression.func)
         self._image(expression.args[0])
         if not callable(step) or isinstance(step, type):
-            raise _Unclear
+            raise Unclear
         self._steps.append(step)
 
     def _converts(self, call: ast.Call) -> bool:
@@ -231,47 +238,50 @@ class _Reader:
             self._steps.append(AsRgb())
         return is_one
 
-    def _truth(self, test: ast.expr) -> bool:
+    def truth(self, test: ast.expr) -> bool:
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            return not self._truth(test.operand)
+            return not self.truth(test.operand)
         if isinstance(test, ast.Compare) and len(test.ops) == 1:
             with_none = test.comparators[0]
             if not isinstance(with_none, ast.Constant) or with_none.value is not None:
-                raise _Unclear
-            is_none = self._value(test.left) is None
+                raise Unclear
+            is_none = self.value(test.left) is None
             if isinstance(test.ops[0], ast.Is):
                 return is_none
             if isinstance(test.ops[0], ast.IsNot):
                 return not is_none
-            raise _Unclear
-        value = self._value(test)
+            raise Unclear
+        value = self.value(test)
         if value is not None and type(value) is not bool:
-            raise _Unclear
+            raise Unclear
         return bool(value)
 
-    def _value(self, expression: ast.expr) -> Any:
+    def value(self, expression: ast.expr) -> Any:
         """What a name, or an attribute of one, is now. No property is asked."""
         if isinstance(expression, ast.Attribute):
             if isinstance(expression.value, ast.Name) and expression.value.id == self._self_name:
                 return _attribute(self._owner, expression.attr)
-            return _attribute(self._value(expression.value), expression.attr)
+            return _attribute(self.value(expression.value), expression.attr)
         if not isinstance(expression, ast.Name) or expression.id in self._images:
-            raise _Unclear
+            raise Unclear
         if expression.id in self._callables:
             return self._callables[expression.id]
-        names, cells = self._function.__code__.co_freevars, self._function.__closure__ or ()
+        code = self._function.__code__
+        if expression.id in code.co_varnames or expression.id in code.co_cellvars:
+            raise Unclear  # a local, of which nothing is known
+        names, cells = code.co_freevars, self._function.__closure__ or ()
         try:
             if expression.id in names:
                 return cells[names.index(expression.id)].cell_contents
             return self._function.__globals__[expression.id]
         except (KeyError, ValueError):  # a builtin, or nothing yet
-            raise _Unclear from None
+            raise Unclear from None
 
 
 _LISTS = (list, tuple)
 
 
-def _says_nothing(statement: ast.stmt) -> bool:
+def says_nothing(statement: ast.stmt) -> bool:
     """A docstring, or `pass`."""
     if isinstance(statement, ast.Expr):
         return isinstance(statement.value, ast.Constant)
@@ -281,17 +291,17 @@ def _says_nothing(statement: ast.stmt) -> bool:
 def _attribute(item: Any, name: str) -> Any:
     if isinstance(item, ModuleType):
         if name not in vars(item):
-            raise _Unclear
+            raise Unclear
         return vars(item)[name]
     if _in_class(type(item), "__getattribute__") is not _PLAIN_GET:
-        raise _Unclear
+        raise Unclear
     modules = getattr(item, "__dict__", {}).get("_modules")
     if isinstance(modules, dict) and name in modules:
         return modules[name]
     try:
         value = inspect.getattr_static(item, name)
     except AttributeError:
-        raise _Unclear from None
+        raise Unclear from None
     if name in getattr(item, "__dict__", {}) and vars(item)[name] is value:
         return value
     if isinstance(value, staticmethod):
@@ -299,8 +309,16 @@ def _attribute(item: Any, name: str) -> Any:
     if isinstance(value, FunctionType):
         return MethodType(value, item)
     if hasattr(type(value), "__get__"):
-        raise _Unclear
+        raise Unclear
     return value
 
 
-__all__ = ["AsRgb", "steps_within"]
+__all__ = [
+    "AsRgb",
+    "Reader",
+    "Unclear",
+    "function_of",
+    "says_nothing",
+    "source_of",
+    "steps_within",
+]

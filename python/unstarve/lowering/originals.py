@@ -14,7 +14,7 @@ from typing import Any
 # Exchanged, they change nothing about a sample.
 _HARMLESS = frozenset({"__init__", "__new__", "__repr__", "__len__", "extra_repr"})
 
-_LIBRARIES = ("torchvision.", "torch.utils.data.", "timm.")
+_LIBRARIES = ("torchvision.", "torch.utils.data.", "timm.", "datasets.")
 
 
 def is_own(function: Any, module: Any, *names: str) -> bool:
@@ -28,17 +28,18 @@ def is_own(function: Any, module: Any, *names: str) -> bool:
 
 def is_plain(part: Any) -> bool:
     """No method of the object itself, no module hook and no exchanged method of the class, or of
-    those of torchvision, timm and torch's data sets that it inherits from, changes what it does."""
+    those of the libraries that it inherits from, changes what it does."""
     own = vars(part) if hasattr(part, "__dict__") else {}
     # torch asks data sets whether they have the former.
     if any(name == "__getitems__" or callable(getattr(type(part), name, None)) for name in own):
         return False
     if any(own.get(name) for name in ("_forward_hooks", "_forward_pre_hooks")):
         return False
-    return all(_has_own_methods(base) for base in type(part).__mro__)
+    return all(has_own_methods(base) for base in type(part).__mro__)
 
 
-def _has_own_methods(kind: type) -> bool:
+def has_own_methods(kind: type) -> bool:
+    """Whether no method that a class of one of the libraries defines has been exchanged."""
     library = next((name for name in _LIBRARIES if kind.__module__.startswith(name)), None)
     if library is None:
         return True
@@ -49,9 +50,10 @@ def _has_own_methods(kind: type) -> bool:
             continue
         if not isinstance(method, FunctionType):
             return False
-        if not str(method.__globals__.get("__name__")).startswith(library):
+        module = str(method.__globals__.get("__name__"))
+        if not module.startswith(library) and module != "contextlib":  # whose decorators wrap some
             return False
     return True
 
 
-__all__ = ["is_own", "is_plain"]
+__all__ = ["has_own_methods", "is_own", "is_plain"]

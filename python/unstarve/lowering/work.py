@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unstarve.lowering.plan import Plan
+from unstarve.lowering.tables.data_set import TableImages, TableRows
 
 
 class Samples(list[tuple[Any, Any]]):
@@ -37,15 +38,28 @@ class Work:
     others: frozenset[int] = frozenset()
     #: A label that is not an int, if there is one.
     other_label: Any = None
+    #: Of a table: its images, and how batches are made. There are no files then.
+    rows: TableRows | None = None
 
     def is_same(self, other: Work) -> bool:
         """Whether the engine that was made for this can do the other."""
         same_files = self.samples is other.samples or self.samples == other.samples
-        return self.plan == other.plan and same_files
+        same_table = self._images is other._images
+        return self.plan == other.plan and same_files and same_table
+
+    @property
+    def _images(self) -> TableImages | None:
+        return None if self.rows is None else self.rows.images
+
+    @property
+    def count(self) -> int:
+        """How many samples there are."""
+        images = self._images
+        return len(self.samples if images is None else images)
 
     def native_indices(self, indices: Sequence[Any]) -> list[int]:
         """The files that a batch of the data set's indices means; the errors are a list's."""
-        count = len(self.samples)
+        count = self.count
         for subset in self.subsets:
             indices = [subset[index] for index in indices]
         files = [_list_index(index) for index in indices]
