@@ -4,6 +4,7 @@
 
 #include "binding/errors.h"
 #include "binding/released.h"
+#include "feed/formats/image_format.h"
 #include "feed/pipeline/loader_parts.h"
 
 namespace nb = nanobind;
@@ -26,21 +27,27 @@ ArrowArrayStream& stream_in(const nb::object& capsule) {
 
 ArrowImages::ArrowImages(const nb::object& stream) {
   feed::ArrowOwned<ArrowArrayStream> taken(stream_in(stream));
-  Result<std::shared_ptr<feed::ArrowSource>> source =
-      [&]() -> Result<std::shared_ptr<feed::ArrowSource>> {
+  Result<feed::ImageColumn> column = [&] {
     const Released released;
-    Result<feed::ImageColumn> column = feed::ImageColumn::open(*taken.get());
-    if (!column) return forward_error(column);
-    return feed::ArrowSource::open(*std::move(column), feed::LoaderParts::real().files);
+    return feed::ImageColumn::open(*taken.get());
   }();
-  source_ = value_or_raise(std::move(source));
+  column_ = std::make_shared<feed::ImageColumn>(value_or_raise(std::move(column)));
 }
 
-nb::bytes ArrowImages::encoded(std::uint64_t row) const {
-  const auto reader = value_or_raise(source_->open_reader());
-  const Result<feed::EncodedSample> sample = [&] {
+Result<std::shared_ptr<feed::ArrowSource>> ArrowImages::source(bool only_rgb) const {
+  return feed::ArrowSource::open(column_, feed::LoaderParts::real().files, only_rgb);
+}
+
+nb::bytes ArrowImages::encoded(std::uint64_t row, bool only_rgb) const {
+  const auto reader = value_or_raise(value_or_raise(source(only_rgb))->open_reader());
+  const Result<feed::EncodedSample> sample = [&]() -> Result<feed::EncodedSample> {
     const Released released;
-    return reader->read(row);
+    Result<feed::EncodedSample> read = reader->read(row);
+    if (!read) return read;
+    if (const auto format = feed::FileFormats({}).find(read->bytes); !format) {
+      return forward_error(format);
+    }
+    return read;
   }();
   if (!sample) raise(sample.error());
   return nb::bytes(sample->bytes.data(), sample->bytes.size());
@@ -50,7 +57,7 @@ void bind_arrow_images(nb::module_& module) {
   nb::class_<ArrowImages>(module, "ArrowImages")
       .def(nb::init<const nb::object&>(), nb::arg("stream"))
       .def("__len__", &ArrowImages::size)
-      .def("encoded", &ArrowImages::encoded, nb::arg("row"));
+      .def("encoded", &ArrowImages::encoded, nb::arg("row"), nb::arg("only_rgb") = false);
 }
 
 }  // namespace unstarve::binding

@@ -16,13 +16,14 @@ class ArrowImages {
   /// `stream`: what `__arrow_c_stream__()` of a table with this one column gives. It is used up.
   explicit ArrowImages(const nanobind::object& stream);
 
-  std::uint64_t size() const { return source_->size(); }
-  /// The file of a row, as a loading thread would have it.
-  nanobind::bytes encoded(std::uint64_t row) const;
-  const std::shared_ptr<feed::ArrowSource>& source() const { return source_; }
+  std::uint64_t size() const { return column_->size(); }
+  /// The file of a row, as a loading thread would have it. It is of a format that is decoded here.
+  nanobind::bytes encoded(std::uint64_t row, bool only_rgb) const;
+  /// Without the GIL, or with it.
+  Result<std::shared_ptr<feed::ArrowSource>> source(bool only_rgb) const;
 
  private:
-  std::shared_ptr<feed::ArrowSource> source_;  // shared with the loaders
+  std::shared_ptr<const feed::ImageColumn> column_;  // shared with the loaders
 };
 
 }  // namespace unstarve::binding

@@ -152,15 +152,26 @@ std::unique_ptr<PythonLoader> open_loader(const LoaderOptions& options, const Ho
   return std::make_unique<PythonLoader>(value_or_raise(std::move(loader)));
 }
 
-/// A loader of what the caller has listed: a FileList or an ArrowImages.
-template <class Listed>
-std::unique_ptr<PythonLoader> open_listed(const LoaderOptions& options, const Listed& listed,
-                                          const HostMemory* memory) {
+std::unique_ptr<PythonLoader> open_with(const LoaderOptions& options,
+                                        std::shared_ptr<feed::SampleSource> source,
+                                        const HostMemory* memory) {
   Result<std::unique_ptr<Loader>> loader = [&] {
     const Released released;
-    return Loader::open(options, listed.source(), parts_with(memory));
+    return Loader::open(options, std::move(source), parts_with(memory));
   }();
   return std::make_unique<PythonLoader>(value_or_raise(std::move(loader)));
+}
+
+/// A loader of files that the caller has listed.
+std::unique_ptr<PythonLoader> open_list(const LoaderOptions& options, const FileList& files,
+                                        const HostMemory* memory) {
+  return open_with(options, files.source(), memory);
+}
+
+/// A loader of a table's images. `only_rgb`: images of other colours are errors of their rows.
+std::unique_ptr<PythonLoader> open_arrow(const LoaderOptions& options, const ArrowImages& images,
+                                         const HostMemory* memory, bool only_rgb) {
+  return open_with(options, value_or_raise(images.source(only_rgb)), memory);
 }
 
 /// Without the GIL: its threads finish the samples that they are at.
@@ -414,10 +425,10 @@ void bind_loader(nb::module_& module) {
   bind_options(module);
   module.def("sample_geometry", &sample_geometry, nb::arg("options"), nb::arg("epoch"),
              nb::arg("index"), nb::arg("size"));
-  module.def("open_list", &open_listed<FileList>, nb::arg("options"), nb::arg("files"),
+  module.def("open_list", &open_list, nb::arg("options"), nb::arg("files"),
              nb::arg("memory") = nb::none());
-  module.def("open_arrow", &open_listed<ArrowImages>, nb::arg("options"), nb::arg("images"),
-             nb::arg("memory") = nb::none());
+  module.def("open_arrow", &open_arrow, nb::arg("options"), nb::arg("images"),
+             nb::arg("memory") = nb::none(), nb::arg("only_rgb") = false);
   module.def("sample_draws", &sample_draws, nb::arg("options"), nb::arg("epoch"), nb::arg("index"),
              nb::arg("size"));
   nb::class_<PythonLoader>(module, "Loader")

@@ -61,6 +61,11 @@ bool may_be_turned(std::span<const std::byte> file) {
   return format != image_formats().end() && format->may_turn != nullptr && format->may_turn(file);
 }
 
+bool is_rgb_image(std::span<const std::byte> file) {
+  const auto format = format_of(file);
+  return format != image_formats().end() && format->is_rgb != nullptr && format->is_rgb(file);
+}
+
 std::string image_format_names() {
   std::string names;
   for (const ImageFormatKind& format : image_formats()) {

@@ -44,6 +44,9 @@ struct ImageFormatKind {
   /// Whether a file of the format may say, beside its pixels, that they are to be turned or
   /// mirrored: true where nobody can tell. null: such files never say so.
   bool (*may_turn)(std::span<const std::byte> file) = nullptr;
+  /// Whether PIL opens a file of the format in its mode RGB: false where nobody can tell. null: of
+  /// no file.
+  bool (*is_rgb)(std::span<const std::byte> file) = nullptr;
 };
 
 /// Every format there is. A new one is a file in kinds/ that defines `ImageFormatKind
@@ -67,6 +70,8 @@ bool is_image_ending(std::string_view ending);
 
 /// ImageFormatKind::may_turn of the file's format; of no format: false.
 bool may_be_turned(std::span<const std::byte> file);
+/// ImageFormatKind::is_rgb, likewise.
+bool is_rgb_image(std::span<const std::byte> file);
 
 /// "BMP, JPEG": for messages.
 std::string image_format_names();

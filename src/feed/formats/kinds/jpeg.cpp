@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "feed/data/decode_errors.h"
+#include "feed/formats/colour_mode.h"
 #include "feed/formats/image_format.h"
 #include "feed/formats/orientation.h"
 #include "feed/jpeg/baseline/baseline_decoder.h"
@@ -80,7 +81,7 @@ Result<std::unique_ptr<ImageFormat>> make(const DecodeLimits& limits) {
 
 ImageFormatKind jpeg_format();
 ImageFormatKind jpeg_format() {
-  return {"JPEG", {".jpg", ".jpeg"}, &begins, &make, &jpeg_may_turn};
+  return {"JPEG", {".jpg", ".jpeg"}, &begins, &make, &jpeg_may_turn, &jpeg_is_rgb};
 }
 
 }  // namespace unstarve::feed

@@ -1,5 +1,6 @@
 #include <array>
 
+#include "feed/formats/colour_mode.h"
 #include "feed/formats/image_format.h"
 #include "feed/formats/orientation.h"
 #include "feed/png/png_decoder.h"
@@ -25,6 +26,8 @@ Result<std::unique_ptr<ImageFormat>> make_png(const DecodeLimits& limits) {
 }  // namespace
 
 ImageFormatKind png_format();
-ImageFormatKind png_format() { return {"PNG", {".png"}, &is_png, &make_png, &png_may_turn}; }
+ImageFormatKind png_format() {
+  return {"PNG", {".png"}, &is_png, &make_png, &png_may_turn, &png_is_rgb};
+}
 
 }  // namespace unstarve::feed

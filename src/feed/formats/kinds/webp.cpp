@@ -1,5 +1,6 @@
 #include <array>
 
+#include "feed/formats/colour_mode.h"
 #include "feed/formats/image_format.h"
 #include "feed/formats/orientation.h"
 #include "feed/webp/webp_decoder.h"
@@ -25,6 +26,8 @@ Result<std::unique_ptr<ImageFormat>> make_webp(const DecodeLimits& limits) {
 }  // namespace
 
 ImageFormatKind webp_format();
-ImageFormatKind webp_format() { return {"WebP", {".webp"}, &is_webp, &make_webp, &webp_may_turn}; }
+ImageFormatKind webp_format() {
+  return {"WebP", {".webp"}, &is_webp, &make_webp, &webp_may_turn, &webp_is_rgb};
+}
 
 }  // namespace unstarve::feed

@@ -22,11 +22,13 @@ const std::string kTurned =
     "Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\xFF\xDA"s;
 
 std::shared_ptr<ArrowSource> source_of(const std::vector<std::optional<std::string>>& bytes,
-                                       const std::vector<std::optional<std::string>>& paths) {
+                                       const std::vector<std::optional<std::string>>& paths,
+                                       bool only_rgb = false) {
   test::MadeStream made({test::made_chunk(bytes, paths)});
   auto column = ImageColumn::open(made.stream);
   EXPECT_TRUE(column) << column.error().message;
-  auto source = ArrowSource::open(*std::move(column), io::plain_files());
+  auto source = ArrowSource::open(std::make_shared<ImageColumn>(*std::move(column)),
+                                  io::plain_files(), only_rgb);
   EXPECT_TRUE(source) << source.error().message;
   return *source;
 }
@@ -76,11 +78,25 @@ TEST(ArrowSource, LeavesToOthersWhatIsToBeTurned) {
   EXPECT_EQ(text(reader->read(2)), kUpright);
 }
 
+TEST(ArrowSource, LeavesOtherColoursToOthersWhereItIsAsked) {
+  // A frame of so many components; no EXIF before the pixels.
+  const auto frame = [](char components) {
+    return "\xFF\xD8\xFF\xC0\x00\x0A\x08\0\x10\0\x10"s + components + "\xFF\xDA\0\x02"s;
+  };
+  for (const bool only_rgb : {false, true}) {
+    const auto source = source_of({frame(3), frame(1)}, {nullopt, nullopt}, only_rgb);
+    const auto reader = *source->open_reader();
+    EXPECT_TRUE(reader->read(0));
+    EXPECT_EQ(reader->read(1).has_value(), !only_rgb);
+  }
+}
+
 TEST(ArrowSource, AColumnWithoutRowsIsRefused) {
   test::MadeStream made({});
   auto column = ImageColumn::open(made.stream);
   ASSERT_TRUE(column);
-  EXPECT_FALSE(ArrowSource::open(*std::move(column), io::plain_files()));
+  EXPECT_FALSE(
+      ArrowSource::open(std::make_shared<ImageColumn>(*std::move(column)), io::plain_files()));
 }
 
 }  // namespace
