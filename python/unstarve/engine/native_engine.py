@@ -48,11 +48,7 @@ class NativeEngine:
         options.prefetch_batches = ahead
         options.max_pixels = most_pixels()
         ask_for_cache(options)
-        self._native: Any = (
-            _native.open_list(options, compiled_list(work.samples), self._memory)
-            if work.rows is None
-            else _native.open_arrow(options, compiled_images(work.rows.images), self._memory)
-        )
+        self._native: Any = _opened(options, work, self._memory)
         #: Files that the engine cannot read, as far as their names or itself have told.
         self.unreadable = set(work.others)
         self.samples_by_python = 0
@@ -112,6 +108,15 @@ class NativeEngine:
     def stats(self) -> dict[str, Any]:
         """The engine's counters."""
         return {**self.native.stats(), "samples_by_python": self.samples_by_python}
+
+
+def _opened(options: Any, work: Work, memory: Any) -> Any:
+    from unstarve import _native
+
+    if work.rows is None:
+        return _native.open_list(options, compiled_list(work.samples), memory)
+    images = compiled_images(work.rows.images)
+    return _native.open_arrow(options, images, memory, work.rows.only_rgb)
 
 
 class _Elsewhere:

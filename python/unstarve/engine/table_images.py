@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from unstarve.errors import UnstarveError
-from unstarve.lowering.tables.data_set import TableImages
+from unstarve.lowering.tables.data_set import TableImages, TableRows
 from unstarve.lowering.work import Work
 
 #: So many rows, evenly spread, are looked at,
@@ -23,10 +23,10 @@ def table_obstacle(work: Work, dataset: Any) -> str | None:
     if work.rows is None:
         return None
     images = work.rows.images
-    seen = str(dataset._fingerprint)
+    seen = (str(dataset._fingerprint), work.rows.only_rgb)
     if seen not in images.obstacles:
         try:
-            images.obstacles[seen] = _look(compiled_images(images), images, dataset)
+            images.obstacles[seen] = _look(work.rows, dataset)
         except (UnstarveError, ImportError, ValueError) as error:
             images.obstacles[seen] = f"column {images.column}: {error}"
     return images.obstacles[seen]
@@ -45,21 +45,23 @@ def compiled_images(images: TableImages) -> Any:
     return images.compiled
 
 
-def _look(compiled: Any, images: TableImages, dataset: Any) -> str | None:
+def _look(rows: TableRows, dataset: Any) -> str | None:
+    compiled, column = compiled_images(rows.images), rows.images.column
     count = len(dataset)
     step = max(1, count // _LOOKED_AT)
     looked_at = range(0, count, step)[:_LOOKED_AT]
-    encoded = {index: _encoded(compiled, _row(dataset, index)) for index in looked_at}
-    readable = [index for index, file in encoded.items() if file is not None]
+    files = [(index, _encoded(compiled, _row(dataset, index), rows)) for index in looked_at]
+    readable = [(index, file) for index, file in files if file is not None]
     others = len(looked_at) - len(readable)
     if others > _OTHERS_RATIO_MAX * len(looked_at):
+        colours = ", of other colours than RGB" if rows.only_rgb else ""
         return (
-            f"column {images.column}: of {len(looked_at)} images that were looked at, {others} are "
-            "such as only Python loads: of other formats, turned by their EXIF, or not there"
+            f"column {column}: of {len(looked_at)} images that were looked at, {others} are such "
+            f"as only Python loads: of other formats{colours}, turned by their EXIF, or not there"
         )
-    for index in readable[:_COMPARED]:
-        if not _is_same(encoded[index], _image(dataset, images.column, index)):
-            return f"column {images.column}: the data set gives other pixels than its files have"
+    for index, file in readable[:_COMPARED]:
+        if not _is_same(file, _image(dataset, column, index), rows):
+            return f"column {column}: the data set gives other pixels than its files have"
     return None
 
 
@@ -68,9 +70,9 @@ def _row(dataset: Any, index: int) -> int:
     return index if indices is None else int(indices.column(0)[index].as_py())
 
 
-def _encoded(compiled: Any, row: int) -> bytes | None:
+def _encoded(compiled: Any, row: int, rows: TableRows) -> bytes | None:
     try:
-        file: bytes = compiled.encoded(row)
+        file: bytes = compiled.encoded(row, rows.only_rgb)
     except UnstarveError:
         return None
     return file
@@ -84,11 +86,12 @@ def _image(dataset: Any, column: str, index: int) -> Any:
     return row[column]
 
 
-def _is_same(file: bytes | None, image: Any) -> bool:
+def _is_same(file: bytes, image: Any, rows: TableRows) -> bool:
     pillow = sys.modules["PIL.Image"]
-    assert file is not None
     with pillow.open(io.BytesIO(file)) as opened:
         own = opened.convert("RGB")
+    if rows.only_rgb and image.mode != "RGB":
+        return False
     other = image.convert("RGB")
     return bool(own.size == other.size and own.tobytes() == other.tobytes())
 

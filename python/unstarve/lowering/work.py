@@ -44,12 +44,16 @@ class Work:
     def is_same(self, other: Work) -> bool:
         """Whether the engine that was made for this can do the other."""
         same_files = self.samples is other.samples or self.samples == other.samples
-        same_table = self._images is other._images
+        same_table = self._images is other._images and self._only_rgb is other._only_rgb
         return self.plan == other.plan and same_files and same_table
 
     @property
     def _images(self) -> TableImages | None:
         return None if self.rows is None else self.rows.images
+
+    @property
+    def _only_rgb(self) -> bool:
+        return self.rows is not None and self.rows.only_rgb
 
     @property
     def count(self) -> int:

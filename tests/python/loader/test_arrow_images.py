@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from made_arrow import MadeColumn
 from made_photos import make_photos
+from PIL import Image
 from unstarve import errors
 
 _native = pytest.importorskip("unstarve._native")
@@ -71,6 +73,37 @@ def test_a_column_lives_as_long_as_a_loader_reads_it(files: list[bytes]) -> None
     del loader
     gc.collect()
     assert column.released == 1
+
+
+def encoded(image: Any, kind: str, **more: Any) -> bytes:
+    stream = io.BytesIO()
+    image.save(stream, kind, **more)
+    return stream.getvalue()
+
+
+def test_only_rgb_means_what_pillow_opens_so(files: list[bytes]) -> None:
+    photo = Image.open(io.BytesIO(files[0]))
+    made = [
+        *files[:1],
+        encoded(photo, "JPEG", progressive=True),
+        *(encoded(photo.convert(mode), "JPEG") for mode in ("L", "CMYK")),
+        *(encoded(photo.convert(mode), "PNG") for mode in ("1", "L", "LA", "P", "RGB", "RGBA")),
+        *(encoded(photo.convert(mode), "WEBP") for mode in ("RGB", "RGBA")),
+        *(encoded(photo.convert(mode), "WEBP", lossless=True) for mode in ("RGB", "RGBA")),
+    ]
+    column = MadeColumn(made)
+    images = _native.ArrowImages(column.__arrow_c_stream__())
+    modes = []
+    for row, file in enumerate(made):
+        assert images.encoded(row) == file
+        mode = Image.open(io.BytesIO(file)).mode
+        modes.append(mode)
+        if mode == "RGB":
+            assert images.encoded(row, only_rgb=True) == file
+        else:
+            with pytest.raises(errors.NotSupportedError, match="other colours"):
+                images.encoded(row, only_rgb=True)
+    assert set(modes) == {"1", "CMYK", "L", "LA", "P", "RGB", "RGBA"}
 
 
 def test_what_is_no_stream_of_images_is_refused(files: list[bytes]) -> None:

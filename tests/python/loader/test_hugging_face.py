@@ -23,6 +23,7 @@ tqdm.tqdm.monitor_interval = 0  # its thread outlives the tests
 
 EVALUATION = v1.Compose([v1.Resize(48), v1.CenterCrop(40), v1.ToTensor()])
 CROPS = v1.Compose([v1.RandomResizedCrop(24), v1.ToTensor()])
+GREYS = v1.Compose([v1.Resize(48), v1.CenterCrop(40), v1.Grayscale(3), v1.ToTensor()])
 NEAR = 2.1 / 255
 #: So many rows have an odd one between any two that are looked at.
 MANY = 160
@@ -389,7 +390,7 @@ def keeps_the_image(examples: Any) -> Any:
     return examples
 
 
-@pytest.mark.parametrize("function", [prints, filtered, unconverted, two_views, keeps_the_image])
+@pytest.mark.parametrize("function", [prints, filtered, two_views, keeps_the_image])
 def test_other_functions_stay_python(dataset: Any, function: Callable[[Any], Any]) -> None:
     explanation = unstarve.DataLoader(dataset.with_transform(function), num_workers=1).explain()
     assert explanation.engine == "workers", explanation
@@ -419,6 +420,23 @@ def test_other_columns_and_formats_stay_python(dataset: Any) -> None:
     ]
     for case in cases:
         assert unstarve.DataLoader(case, num_workers=1).explain().engine == "workers", case
+
+
+def of_any_mode(examples: Any) -> Any:
+    return {"pixel_values": [GREYS(image) for image in examples["image"]]}
+
+
+def test_images_that_are_not_converted(photos: list[bytes], tmp_path: Path) -> None:
+    images: list[Any] = [photos[number % 12] for number in range(MANY)]
+    odd = odd_rows(photos, tmp_path)
+    for number, row in enumerate(("grey", "palette", "a path")):
+        images[2 * number + 1] = odd[row]
+    dataset = table(images).with_transform(of_any_mode)
+    for expected, got in both(dataset, batch_size=16):
+        assert_alike(expected, got)
+    loader = unstarve.DataLoader(dataset, batch_size=16)
+    list(loader)
+    assert loader.stats()["samples_by_python"] == 2
 
 
 def test_a_mode_of_the_feature_is_as_good_as_converting(dataset: Any) -> None:

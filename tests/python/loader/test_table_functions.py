@@ -11,7 +11,7 @@ import torch
 from torchvision import transforms as v1
 from unstarve.lowering.inside import AsRgb
 from unstarve.lowering.tables.collation import Stacked, Values, read_collation
-from unstarve.lowering.tables.transforms import Column, Images, read_function
+from unstarve.lowering.tables.transforms import Batch, Column, Images, read_function
 
 CROP = v1.Compose([v1.RandomResizedCrop(24), v1.ToTensor()])
 FLIP = v1.RandomHorizontalFlip()
@@ -169,7 +169,7 @@ def test_whatever_else_a_function_does_it_is_not_read(function: Callable[[Any], 
     assert read_function(function, COLUMNS) is None
 
 
-ROWS = {"pixel_values": Images("image", (CROP,)), "label": Column("label")}
+ROWS: Batch = {"pixel_values": Images("image", (CROP,)), "label": Column("label")}
 
 
 def guide(examples: Any) -> Any:
@@ -202,7 +202,7 @@ def test_collate_functions_that_stack_columns() -> None:
 
 def test_collators_of_transformers_leave_text_out() -> None:
     collators = pytest.importorskip("transformers.data.data_collator")
-    rows = {**ROWS, "file": Column("file")}
+    rows: Batch = {**ROWS, "file": Column("file")}
     for collate_fn in (collators.default_data_collator, collators.DefaultDataCollator()):
         form = read_collation(collate_fn, rows, {"file"})
         assert form == {

@@ -26,8 +26,8 @@ class TableImages:
         self.column = column
         #: What the engine made of it.
         self.compiled: Any = None
-        #: Of data sets of this table, by their fingerprints: why it cannot load them, or None.
-        self.obstacles: dict[str, str | None] = {}
+        #: Of data sets of this table, by what they are: why it cannot load them, or None.
+        self.obstacles: dict[Any, str | None] = {}
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -42,6 +42,8 @@ class TableRows:
     """How a table's rows become batches."""
 
     images: TableImages
+    #: Images of other modes are Python's: the function does not convert them.
+    only_rgb: bool
     #: Where a row has the image.
     image_key: str
     #: What a batch is: see read_collation().
@@ -161,18 +163,29 @@ def _look_at_batch(dataset: Any, batch: Batch, form: Any, verdicts: list[Verdict
     return TableLook(
         verdicts,
         plan,
-        TableRows(_known.get(dataset, images.name), image_key, form, tensors, by_key),
+        TableRows(
+            _known.get(dataset, images.name),
+            not _converts(dataset, images),
+            image_key,
+            form,
+            tensors,
+            by_key,
+        ),
         None if indices is None else indices.column(0).to_numpy(),
     )
 
 
 def _plan(dataset: Any, images: Images) -> tuple[Plan | None, list[Verdict]]:
-    """Other columns' images may be of other modes: the engine's are RGB."""
     mode = getattr(dataset.features[images.name], "mode", None)  # older ones have none
-    steps = images.steps
-    if mode != "RGB" and (mode is not None or not steps or not isinstance(steps[0], AsRgb)):
-        return None, [Verdict(f"column {images.name}", "its images are not converted to RGB first")]
-    return read_transform(Steps(steps))
+    if mode not in (None, "RGB"):
+        return None, [Verdict(f"column {images.name}", f"its images are of mode {mode}")]
+    return read_transform(Steps(images.steps))
+
+
+def _converts(dataset: Any, images: Images) -> bool:
+    """Whether images of other modes become RGB before anything else happens to them."""
+    mode = getattr(dataset.features[images.name], "mode", None)
+    return mode == "RGB" or (len(images.steps) > 0 and isinstance(images.steps[0], AsRgb))
 
 
 def _leaves(form: Any) -> list[Any]:
