@@ -17,25 +17,8 @@ import torch
 from unstarve.engine.cut import Cut
 from unstarve.engine.late_tensors import LateImage, decoded, late_of, to_short_side
 from unstarve.engine.opened_image import FURTHER_MAX, here, pixels_of
+from unstarve.lowering.tables.processors import MODULE, RESAMPLINGS, backend, has_own_steps
 
-_MODULE = "transformers.image_processing_backends"
-_CLASS = "TorchvisionBackend"
-#: The steps that are taken over, and what leads there.
-_STEPS = (
-    "__call__",
-    "preprocess",
-    "_preprocess_image_like_inputs",
-    "_prepare_image_like_inputs",
-    "process_image",
-    "_preprocess",
-    "resize",
-    "center_crop",
-    "rescale_and_normalize",
-    "normalize",
-    "_fuse_mean_std_and_rescale_factor",
-)
-#: Of Pillow and torchvision: whether it is bicubic.
-_RESAMPLINGS = {2: False, 3: True, "bilinear": False, "bicubic": True}
 #: Images that transformers makes too.
 _COMPARED = 3
 
@@ -47,24 +30,12 @@ class _Process:
     images_differ = False
 
 
-def backend() -> Any:
-    """The class, where this process has imported it."""
-    return getattr(sys.modules.get(_MODULE), _CLASS, None)
-
-
-def _is_plain(processor: Any) -> bool:
-    kind = type(processor)
-    base = backend()
-    own = [name for name in _STEPS if getattr(kind, name, None) is not getattr(base, name, None)]
-    return not own and not vars(processor).keys() & set(_STEPS)
-
-
 def process_image(original: Callable[..., Any]) -> Callable[..., Any]:
     """In the place of the method: the image stays encoded."""
 
     def process_image(processor: Any, image: Any, *given: Any, **more: Any) -> Any:
         late = None
-        if not given and not _Process.images_differ and _is_plain(processor):
+        if not given and not _Process.images_differ and has_own_steps(processor):
             with contextlib.suppress(Exception):  # a device that torch does not know
                 device = more.get("device")
                 is_here = device is None or torch.device(device).type == "cpu"
@@ -79,7 +50,7 @@ def preprocess(original: Callable[..., Any]) -> Callable[..., Any]:
 
     def _preprocess(processor: Any, images: Any, *given: Any, **more: Any) -> Any:
         made = None
-        if not given and not _Process.images_differ and _is_plain(processor):
+        if not given and not _Process.images_differ and has_own_steps(processor):
             with contextlib.suppress(Exception):  # arguments that transformers refuses
                 made = _made(processor, images, more)
         if made is not None and _Process.left_to_compare <= 0:
@@ -150,7 +121,7 @@ def _cut(cut: Cut, options: dict[str, Any]) -> Cut | None:
 
 def _resized(cut: Cut, size: Any, resample: Any) -> Cut | None:
     is_bicubic = (
-        False if resample is None else _RESAMPLINGS.get(getattr(resample, "value", resample))
+        False if resample is None else RESAMPLINGS.get(getattr(resample, "value", resample))
     )
     if is_bicubic is None or size.longest_edge or size.max_height or size.max_width:
         return None
@@ -184,7 +155,7 @@ def _differ(processor: Any, made: list[Any], expected: Any, options: dict[str, A
 
 
 def _feature(made: list[Any], options: dict[str, Any]) -> Any:
-    feature = sys.modules[_MODULE].BatchFeature
+    feature = sys.modules[MODULE].BatchFeature
     return feature(data={"pixel_values": made}, tensor_type=options["return_tensors"])
 
 

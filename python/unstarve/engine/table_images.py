@@ -6,7 +6,12 @@ import io
 import sys
 from typing import Any
 
+import torch
+
+from unstarve.engine.prefix_images import PrefixImages
 from unstarve.errors import UnstarveError
+from unstarve.lowering.composition import Prefix
+from unstarve.lowering.plan import Plan
 from unstarve.lowering.tables.data_set import TableImages, TableRows
 from unstarve.lowering.work import Work
 
@@ -16,6 +21,8 @@ _LOOKED_AT = 64
 _OTHERS_RATIO_MAX = 0.05
 #: So many images are compared with those that the data set gives.
 _COMPARED = 3
+#: Of 255: results of two decoders and resizers.
+_NEAR = 2.5
 
 
 def table_obstacle(work: Work, dataset: Any) -> str | None:
@@ -23,10 +30,11 @@ def table_obstacle(work: Work, dataset: Any) -> str | None:
     if work.rows is None:
         return None
     images = work.rows.images
-    seen = (str(dataset._fingerprint), work.rows.only_rgb)
+    plan = repr(work.plan) if work.rows.compares_results else None
+    seen = (str(dataset._fingerprint), work.rows.only_rgb, plan)
     if seen not in images.obstacles:
         try:
-            images.obstacles[seen] = _look(work.rows, dataset)
+            images.obstacles[seen] = _look(work, work.rows, dataset)
         except (UnstarveError, ImportError, ValueError) as error:
             images.obstacles[seen] = f"column {images.column}: {error}"
     return images.obstacles[seen]
@@ -45,7 +53,7 @@ def compiled_images(images: TableImages) -> Any:
     return images.compiled
 
 
-def _look(rows: TableRows, dataset: Any) -> str | None:
+def _look(work: Work, rows: TableRows, dataset: Any) -> str | None:
     compiled, column = compiled_images(rows.images), rows.images.column
     count = len(dataset)
     step = max(1, count // _LOOKED_AT)
@@ -62,7 +70,21 @@ def _look(rows: TableRows, dataset: Any) -> str | None:
     for index, file in readable[:_COMPARED]:
         if not _is_same(file, _image(dataset, column, index), rows):
             return f"column {column}: the data set gives other pixels than its files have"
+        if rows.compares_results and _differs(work.plan, file, dataset[index][rows.image_key]):
+            return f"column {column}: the image processor gives other results than the engine"
     return None
+
+
+def _differs(plan: Plan, file: bytes, expected: Any) -> bool:
+    """Whether bytes are further apart than those of two resizers are."""
+    from unstarve.engine.opened_image import FURTHER_MAX  # which needs Pillow
+
+    own = PrefixImages(Prefix(plan, False, 0, ())).of_bytes(file, 0, 0)
+    if not isinstance(expected, torch.Tensor) or expected.shape != own.shape:
+        return True
+    deviation = torch.tensor(plan.std).view(3, 1, 1)
+    away = (own - expected).abs() * 255 * deviation
+    return float((away > _NEAR).float().mean()) > FURTHER_MAX
 
 
 def _row(dataset: Any, index: int) -> int:

@@ -163,6 +163,13 @@ class Reader:
         self._image(expression)
         return self._steps
 
+    def is_builtin(self, expression: ast.expr, name: str) -> bool:
+        """Whether it is the builtin's name, which means nothing else here."""
+        code = self._function.__code__
+        hidden = (*code.co_varnames, *code.co_cellvars, *code.co_freevars)
+        is_name = isinstance(expression, ast.Name) and expression.id == name
+        return is_name and name not in hidden and name not in self._function.__globals__
+
     def _take_arguments(self, arguments: ast.arguments) -> None:
         names = [argument.arg for argument in [*arguments.posonlyargs, *arguments.args]]
         if self._owner is not None and names:

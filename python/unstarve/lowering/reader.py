@@ -9,6 +9,7 @@ from typing import Any
 from unstarve.lowering import augment, colours, geometry, inside, of_timm, presets, values
 from unstarve.lowering.originals import is_plain
 from unstarve.lowering.partial_plan import NotLowerable, PartialPlan
+from unstarve.lowering.tables import processors
 
 Reader = Callable[[PartialPlan, Any], None]
 
@@ -74,6 +75,7 @@ def readers() -> dict[type, Reader]:
         if isinstance(kind, type):
             found[kind] = reader
     found[inside.AsRgb] = as_rgb
+    found[processors.Processed] = processors.processed
     return found
 
 

@@ -12,6 +12,7 @@ from unstarve.lowering.inside import AsRgb
 from unstarve.lowering.originals import has_own_methods, is_own, is_plain
 from unstarve.lowering.plan import Plan
 from unstarve.lowering.tables.collation import Stacked, Values, read_collation
+from unstarve.lowering.tables.processors import Processed
 from unstarve.lowering.tables.transforms import Batch, Images, read_function
 
 _WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
@@ -44,6 +45,8 @@ class TableRows:
     images: TableImages
     #: Images of other modes are Python's: the function does not convert them.
     only_rgb: bool
+    #: Results are compared with those of the data set too: a processor made them.
+    compares_results: bool
     #: Where a row has the image.
     image_key: str
     #: What a batch is: see read_collation().
@@ -166,6 +169,7 @@ def _look_at_batch(dataset: Any, batch: Batch, form: Any, verdicts: list[Verdict
         TableRows(
             _known.get(dataset, images.name),
             not _converts(dataset, images),
+            any(isinstance(step, Processed) for step in images.steps),
             image_key,
             form,
             tensors,

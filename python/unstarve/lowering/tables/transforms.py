@@ -15,6 +15,7 @@ from typing import Any
 
 from unstarve.lowering.inside import Unclear
 from unstarve.lowering.tables.functions import FunctionReading
+from unstarve.lowering.tables.processors import Processed, is_processor
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,29 @@ class _Transform(FunctionReading):
             raise Unclear
         steps = self.reader.steps_of(name, element)
         return Images(values.name, (*values.steps, *steps))
+
+    def other(self, node: ast.expr) -> Any:
+        if not isinstance(node, ast.Call):
+            raise Unclear
+        if self.reader.is_builtin(node.func, "list") and len(node.args) == 1 and not node.keywords:
+            return self.expression(node.args[0])
+        return self._processed(node)
+
+    def _processed(self, call: ast.Call) -> Any:
+        """`processor(images, return_tensors="pt")`, of transformers."""
+        processor = self.reader.value(call.func)
+        named = {keyword.arg: keyword.value for keyword in call.keywords}
+        asked = named.pop("return_tensors", None)
+        given = list(call.args)
+        if "images" in named:
+            given.append(named.pop("images"))
+        is_torch = isinstance(asked, ast.Constant) and asked.value == "pt"
+        if not is_processor(processor) or not is_torch or named or len(given) != 1:
+            raise Unclear
+        images = self.expression(given[0])
+        if not isinstance(images, Images):
+            raise Unclear
+        return {"pixel_values": Images(images.name, (*images.steps, Processed(processor)))}
 
 
 __all__ = ["Batch", "Column", "Images", "read_function"]
