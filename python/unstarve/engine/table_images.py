@@ -35,7 +35,7 @@ def table_obstacle(work: Work, dataset: Any) -> str | None:
     if seen not in images.obstacles:
         try:
             images.obstacles[seen] = _look(work, work.rows, dataset)
-        except (UnstarveError, ImportError, ValueError) as error:
+        except Exception as error:  # of `datasets` or of the user's function, too
             images.obstacles[seen] = f"column {images.column}: {error}"
     return images.obstacles[seen]
 

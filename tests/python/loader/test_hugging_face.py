@@ -276,9 +276,9 @@ def encoded(image: Any, kind: str, **more: Any) -> bytes:
     return stream.getvalue()
 
 
-def turned(image: Any) -> bytes:
+def turned(image: Any, orientation: int = 6) -> bytes:
     exif = Image.Exif()
-    exif[0x0112] = 6
+    exif[0x0112] = orientation
     return encoded(image, "JPEG", exif=exif)
 
 
@@ -292,6 +292,7 @@ def odd_rows(photos: list[bytes], folder: Path) -> dict[str, Any]:
         "palette": encoded(image.convert("P"), "PNG"),
         "alpha": encoded(image.convert("RGBA"), "PNG"),
         "webp": encoded(image, "WEBP", lossless=True),
+        "upright": turned(image, 1),
         "a path": {"bytes": None, "path": str(folder / "beside.jpg")},
         # Python alone loads these.
         "16 bits": encoded(Image.fromarray(deep), "PNG"),

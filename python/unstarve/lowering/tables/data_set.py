@@ -75,6 +75,14 @@ def is_table(dataset: Any) -> bool:
 
 def look_at_table(dataset: Any, collate_fn: Any) -> TableLook:
     """Its parts up to the first that cannot be translated, but all transforms."""
+    try:
+        return _look(dataset, collate_fn)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        # Much of it is private to `datasets`, whose versions may differ.
+        return TableLook([Verdict(f"data set {type(dataset).__name__}", f"not as known: {error}")])
+
+
+def _look(dataset: Any, collate_fn: Any) -> TableLook:
     verdicts = [Verdict(f"data set {type(dataset).__name__}", _obstacle(dataset))]
     if verdicts[-1].obstacle is not None:
         return TableLook(verdicts)

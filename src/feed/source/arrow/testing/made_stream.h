@@ -114,7 +114,7 @@ class MadeStream {
 
   static const void* keep(Kept& kept, const void* bytes, std::size_t size, std::size_t room) {
     kept.memory.push_back(std::make_unique<std::byte[]>(room));
-    std::memcpy(kept.memory.back().get(), bytes, std::min(size, room));
+    if (size != 0) std::memcpy(kept.memory.back().get(), bytes, std::min(size, room));
     return kept.memory.back().get();
   }
 
