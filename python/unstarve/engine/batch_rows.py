@@ -73,7 +73,7 @@ class DictRows:
             return type(form)(self._formed(part, images, files) for part in form)
         if isinstance(form, Stacked):
             return images
-        return self._rows.values[form.column][files]
+        return self._rows.values[form][files]
 
     def fill(self, images: Any, _labels: Any, row: int, sample: Any) -> None:
         images[row] = sample[self._rows.image_key]
@@ -83,7 +83,7 @@ class DictRows:
 
     def sample(self, images: Any, _labels: Any, files: array[int], row: int) -> Any:
         values = self._rows.values
-        numbers = {key: values[name][files[row]].item() for key, name in self._rows.keys.items()}
+        numbers = {key: values[leaf][files[row]].item() for key, leaf in self._rows.keys.items()}
         image = images[row]
         if self._is_tv_image:
             image = sys.modules["torchvision.tv_tensors"].Image(image)

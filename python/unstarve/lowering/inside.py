@@ -33,7 +33,7 @@ def steps_within(part: Any) -> list[Any] | None:
     """The callables that `part` hands its image to, each what the one before gave; None where it
     does, or may do, anything else."""
     function, owner = function_of(part)
-    if function is None or function.__code__.co_flags & _UNREADABLE:
+    if function is None or function.__code__.co_flags & UNREADABLE:
         return None
     node = source_of(function.__code__)
     if node is None:
@@ -44,7 +44,8 @@ def steps_within(part: Any) -> list[Any] | None:
         return None
 
 
-_UNREADABLE = (
+#: Flags of code that does more than run from its first line to a return.
+UNREADABLE = (
     inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_VARARGS
 )
 
@@ -321,6 +322,7 @@ def _attribute(item: Any, name: str) -> Any:
 
 
 __all__ = [
+    "UNREADABLE",
     "AsRgb",
     "Reader",
     "Unclear",

@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 import unstarve
 from made_photos import make_photos
-from PIL import Image
+from made_tables import EVALUATION, assert_alike, both, datasets, guide, table
 from torch.utils import data
 from torchvision import transforms as v1
 from torchvision.transforms import v2
 
-datasets = pytest.importorskip("datasets")
-tqdm = pytest.importorskip("tqdm")
-tqdm.tqdm.monitor_interval = 0  # its thread outlives the tests
-
-EVALUATION = v1.Compose([v1.Resize(48), v1.CenterCrop(40), v1.ToTensor()])
 CROPS = v1.Compose([v1.RandomResizedCrop(24), v1.ToTensor()])
-GREYS = v1.Compose([v1.Resize(48), v1.CenterCrop(40), v1.Grayscale(3), v1.ToTensor()])
-NEAR = 2.1 / 255
-#: So many rows have an odd one between any two that are looked at.
-MANY = 160
 
 
 @pytest.fixture(scope="module")
@@ -35,35 +24,11 @@ def photos(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
     return [path.read_bytes() for path in sorted(folder.iterdir())]
 
 
-def table(images: list[Any], **columns: Any) -> Any:
-    """Labels count the rows."""
-    features = datasets.Features(
-        {
-            "image": datasets.Image(),
-            "label": datasets.Value("int64"),
-            **{name: feature for name, (_, feature) in columns.items()},
-        }
-    )
-    rows = {
-        "image": [{"bytes": i, "path": None} if isinstance(i, bytes) else i for i in images],
-        "label": list(range(len(images))),
-        **{name: values for name, (values, _) in columns.items()},
-    }
-    return datasets.Dataset.from_dict(rows, features=features)
-
-
 @pytest.fixture
 def dataset(photos: list[bytes], tmp_path: Path) -> Any:
     """Mapped from several files, in several chunks."""
     table(photos).save_to_disk(tmp_path / "saved", num_shards=3)
     return datasets.load_from_disk(tmp_path / "saved")
-
-
-def guide(examples: Any) -> Any:
-    """As transformers' guide has it."""
-    examples["pixel_values"] = [EVALUATION(image.convert("RGB")) for image in examples["image"]]
-    del examples["image"]
-    return examples
 
 
 def random_crops(examples: Any) -> Any:
@@ -77,32 +42,6 @@ def stack(examples: Any) -> Any:
     pixel_values = torch.stack([example["pixel_values"] for example in examples])
     labels = torch.tensor([example["label"] for example in examples])
     return {"pixel_values": pixel_values, "labels": labels}
-
-
-def both(dataset: Any, engine: str = "native", **options: Any) -> list[tuple[Any, Any]]:
-    """Batches of torch's loader and of ours, beside each other."""
-    options = {"batch_size": 5, **options}
-    torch.manual_seed(1)
-    expected = list(data.DataLoader(dataset, **options))
-    torch.manual_seed(1)
-    loader = unstarve.DataLoader(dataset, **options)
-    assert loader.explain().engine == engine, loader.explain()
-    return list(zip(expected, loader, strict=True))
-
-
-def assert_alike(expected: Any, got: Any, near: float = NEAR) -> None:
-    assert type(got) is type(expected)
-    if isinstance(expected, dict):
-        assert list(got) == list(expected)
-        for key, value in expected.items():
-            assert_alike(value, got[key], near)
-    elif isinstance(expected, torch.Tensor):
-        assert got.dtype == expected.dtype and got.shape == expected.shape
-        assert float((got.double() - expected.double()).abs().max()) <= near
-    else:
-        assert len(got) == len(expected)
-        for one, other in zip(expected, got, strict=True):
-            assert_alike(one, other, near)
 
 
 def anew(examples: Any) -> Any:
@@ -215,6 +154,29 @@ def test_columns_of_numbers_have_torchs_types(photos: list[bytes]) -> None:
         assert_alike(expected, got)
 
 
+def test_a_column_may_be_in_a_batch_twice(photos: list[bytes]) -> None:
+    weights = ([number / 7 for number in range(12)], datasets.Value("float64"))
+    dataset = table(photos, weight=weights).with_transform(guide)
+
+    def twice(rows: Any) -> Any:
+        weight = torch.tensor([row["weight"] for row in rows], dtype=torch.long)
+        again = torch.tensor([row["weight"] for row in rows])
+        return {"x": torch.stack([row["pixel_values"] for row in rows]), "a": weight, "b": again}
+
+    assert unstarve.DataLoader(dataset, collate_fn=twice).explain().engine == "torch"
+
+
+def test_labels_that_are_bools(photos: list[bytes]) -> None:
+    import transformers
+
+    dataset = table(photos).remove_columns("label")
+    dataset = dataset.add_column("label", [number % 2 == 0 for number in range(12)])
+    batches = both(dataset.with_transform(guide), collate_fn=transformers.default_data_collator)
+    for expected, got in batches:
+        assert got["labels"].dtype == torch.int64
+        assert_alike(expected, got)
+
+
 def test_rows_that_were_chosen_and_shuffled(dataset: Any) -> None:
     whole = dataset.with_transform(guide)
     cases = [
@@ -268,100 +230,6 @@ def test_it_goes_on_where_it_was(dataset: Any) -> None:
     resumed.load_state_dict(state)
     for one, batch in zip(expected, resumed, strict=True):
         assert torch.equal(one, batch["pixel_values"])
-
-
-def encoded(image: Any, kind: str, **more: Any) -> bytes:
-    stream = io.BytesIO()
-    image.save(stream, kind, **more)
-    return stream.getvalue()
-
-
-def turned(image: Any, orientation: int = 6) -> bytes:
-    exif = Image.Exif()
-    exif[0x0112] = orientation
-    return encoded(image, "JPEG", exif=exif)
-
-
-def odd_rows(photos: list[bytes], folder: Path) -> dict[str, Any]:
-    image = Image.open(io.BytesIO(photos[3]))
-    (folder / "beside.jpg").write_bytes(photos[4])
-    deep: Any = np.arange(70 * 90, dtype=np.uint16).reshape(70, 90) * 9
-    return {
-        "grey": encoded(image.convert("L"), "JPEG"),
-        "cmyk": encoded(image.convert("CMYK"), "JPEG"),
-        "palette": encoded(image.convert("P"), "PNG"),
-        "alpha": encoded(image.convert("RGBA"), "PNG"),
-        "webp": encoded(image, "WEBP", lossless=True),
-        "upright": turned(image, 1),
-        "a path": {"bytes": None, "path": str(folder / "beside.jpg")},
-        # Python alone loads these.
-        "16 bits": encoded(Image.fromarray(deep), "PNG"),
-        "turned": turned(image),
-        "a turned path": {"bytes": None, "path": str(_written(folder, turned(image)))},
-        "TIFF": encoded(image, "TIFF"),
-    }
-
-
-def _written(folder: Path, file: bytes) -> Path:
-    path = folder / "turned.jpg"
-    path.write_bytes(file)
-    return path
-
-
-@pytest.mark.parametrize("workers", [0, 1])
-def test_odd_rows_are_what_they_would_be(photos: list[bytes], tmp_path: Path, workers: int) -> None:
-    odd = odd_rows(photos, tmp_path)
-    images: list[Any] = [photos[number % 12] for number in range(MANY)]
-    for number, row in enumerate(odd.values()):
-        images[2 * number + 1] = row
-    dataset = table(images).with_transform(guide)
-    for expected, got in both(dataset, batch_size=16, num_workers=workers):
-        assert_alike(expected, got)
-    loader = unstarve.DataLoader(dataset, batch_size=16, num_workers=workers)
-    list(loader)
-    assert 3 <= loader.stats()["samples_by_python"] <= 4
-
-
-@pytest.mark.parametrize("workers", [0, 1])
-def test_a_row_that_cannot_be_loaded_raises_what_it_would(
-    photos: list[bytes], workers: int
-) -> None:
-    cases = {
-        "NoneType": None,
-        "No such file": {"bytes": None, "path": "/nowhere/one.jpg"},
-        "cannot identify": b"no image at all",
-        "truncated": photos[0][:-300],
-    }
-    for message, row in cases.items():
-        images: list[Any] = [photos[number % 12] for number in range(MANY)]
-        images[1] = row
-        dataset = table(images)
-        dataset = dataset.with_transform(guide)
-        loader = unstarve.DataLoader(dataset, batch_size=4, num_workers=workers)
-        assert loader.explain().engine == "native"
-        told = error_of(loader)
-        assert message in told[1]
-        torchs = error_of(data.DataLoader(dataset, batch_size=4))
-        assert told[0] is torchs[0] and message in torchs[1]
-
-
-def error_of(loader: Any) -> tuple[type, str]:
-    """Of its first batch. Its frames, which hold worker processes, are gone."""
-    try:
-        next(iter(loader))
-    except Exception as error:
-        return type(error), str(error)
-    raise AssertionError("the batch came")
-
-
-def test_where_many_images_are_turned_python_loads_all(photos: list[bytes]) -> None:
-    image = Image.open(io.BytesIO(photos[3]))
-    dataset = table([*photos, *[turned(image)] * 4]).with_transform(guide)
-    explanation = unstarve.DataLoader(dataset, batch_size=4, num_workers=1).explain()
-    assert explanation.engine == "workers"
-    assert "of 16 images that were looked at, 4 are" in explanation.reason
-    for expected, got in both(dataset, engine="workers", num_workers=1):
-        assert_alike(expected, got)
 
 
 def prints(examples: Any) -> Any:
@@ -423,23 +291,6 @@ def test_other_columns_and_formats_stay_python(dataset: Any) -> None:
         assert unstarve.DataLoader(case, num_workers=1).explain().engine == "workers", case
 
 
-def of_any_mode(examples: Any) -> Any:
-    return {"pixel_values": [GREYS(image) for image in examples["image"]]}
-
-
-def test_images_that_are_not_converted(photos: list[bytes], tmp_path: Path) -> None:
-    images: list[Any] = [photos[number % 12] for number in range(MANY)]
-    odd = odd_rows(photos, tmp_path)
-    for number, row in enumerate(("grey", "palette", "a path")):
-        images[2 * number + 1] = odd[row]
-    dataset = table(images).with_transform(of_any_mode)
-    for expected, got in both(dataset, batch_size=16):
-        assert_alike(expected, got)
-    loader = unstarve.DataLoader(dataset, batch_size=16)
-    list(loader)
-    assert loader.stats()["samples_by_python"] == 2
-
-
 def test_a_mode_of_the_feature_is_as_good_as_converting(dataset: Any) -> None:
     rgb = dataset.cast_column("image", datasets.Image(mode="RGB")).with_transform(unconverted)
     for expected, got in both(rgb):
@@ -454,7 +305,7 @@ def test_columns_that_the_function_gets(dataset: Any) -> None:
 
 
 def test_what_somebody_exchanged_is_noticed(dataset: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Mine(datasets.Dataset):  # type: ignore[misc, name-defined]
+    class Mine(datasets.Dataset):  # type: ignore[misc]
         pass
 
     def explained() -> str:

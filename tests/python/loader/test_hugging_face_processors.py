@@ -10,12 +10,9 @@ import torch
 import transformers
 import unstarve
 from made_photos import make_photos
+from made_tables import datasets, error_of
 from PIL import Image
 from torch.utils import data
-
-datasets = pytest.importorskip("datasets")
-tqdm = pytest.importorskip("tqdm")
-tqdm.tqdm.monitor_interval = 0  # its thread outlives the tests
 
 #: 1 of 255, normalised: of two resizers.
 NEAR = 1.01 / 255 / 0.2
@@ -143,11 +140,3 @@ def test_greys_are_left_to_transformers(dataset: Any, tmp_path: Path) -> None:
     loaders = (cls(own, batch_size=4) for cls in (data.DataLoader, unstarve.DataLoader))
     errors = [error_of(loader) for loader in loaders]
     assert errors[0] == errors[1] and errors[0][0] is RuntimeError
-
-
-def error_of(loader: Any) -> tuple[type, str]:
-    try:
-        next(iter(loader))
-    except Exception as error:
-        return type(error), str(error)
-    raise AssertionError("the batch came")

@@ -11,11 +11,8 @@ import torch
 import transformers
 import unstarve
 from made_photos import make_photos
+from made_tables import datasets
 from torchvision import transforms
-
-datasets = pytest.importorskip("datasets")
-tqdm = pytest.importorskip("tqdm")
-tqdm.tqdm.monitor_interval = 0  # its thread outlives the tests
 
 STEPS = transforms.Compose([transforms.Resize((16, 16)), transforms.ToTensor()])
 

@@ -128,6 +128,11 @@ def generating(examples: Any) -> Any:
     yield examples
 
 
+def generating_in_the_end(examples: Any) -> Any:
+    return examples
+    yield
+
+
 def decorated(function: Any) -> Any:
     def call(examples: Any) -> Any:
         return function(function(examples))
@@ -155,6 +160,7 @@ OTHERS = [
     with_more,
     asynchronous,
     generating,
+    generating_in_the_end,
     twice,
     dict,
     lambda examples: 3,
@@ -206,7 +212,7 @@ def test_collators_of_transformers_leave_text_out() -> None:
     for collate_fn in (collators.default_data_collator, collators.DefaultDataCollator()):
         form = read_collation(collate_fn, rows, {"file"})
         assert form == {
-            "labels": Values("label", "float32"),
+            "labels": Values("label", "float32", "int64"),
             "pixel_values": Stacked("pixel_values"),
         }
     assert read_collation(collators.DefaultDataCollator("np"), rows, {"file"}) is None

@@ -12,6 +12,7 @@ import ast
 import sys
 from collections.abc import Collection
 from dataclasses import dataclass
+from types import BuiltinFunctionType, BuiltinMethodType
 from typing import Any, Literal
 
 from unstarve.lowering.inside import Unclear
@@ -29,11 +30,12 @@ class Stacked:
 
 @dataclass(frozen=True)
 class Values:
-    """A tensor of a column's numbers. Whole numbers are int64; `floats` says what others become:
-    float64, float32, or torch's default."""
+    """A tensor of a column's numbers. Whole numbers are int64."""
 
     column: str
+    #: What others become; "default" is torch's default type.
     floats: Literal["float64", "float32", "default"] = "default"
+    bools: Literal["bool", "int64"] = "bool"
     #: It was asked for int64: there must be no others.
     is_whole: bool = False
 
@@ -45,7 +47,7 @@ def read_collation(collate_fn: Any, rows: Batch, texts: Collection[str]) -> Any:
     Whether a column is one of numbers, and its images tensors of one size, is the caller's to ask.
     """
     torch_collate = sys.modules["torch.utils.data._utils.collate"]
-    if collate_fn is torch_collate.default_collate:
+    if is_own(collate_fn, torch_collate, "default_collate"):
         return {key: _of_torch(key, value) for key, value in rows.items()}
     if _is_transformers(collate_fn):
         return _by_transformers(rows, texts)
@@ -90,6 +92,8 @@ class _Collation(FunctionReading):
         function = self.reader.value(node.func)
         listed = self.expression(node.args[0])
         value = self._rows[listed.key] if isinstance(listed, _List) else None
+        if not isinstance(function, BuiltinFunctionType | BuiltinMethodType):
+            raise Unclear  # torch's functions are such, unless somebody has exchanged them
         if function is self._torch.stack and isinstance(value, Images) and not node.keywords:
             return Stacked(listed.key)
         if function is self._torch.tensor and isinstance(value, Column):
@@ -143,7 +147,7 @@ def _by_transformers(rows: Batch, texts: Collection[str]) -> dict[str, Any] | No
     if isinstance(label, Images):
         return None
     if label is not None:
-        form["labels"] = Values(label.name, "float32")
+        form["labels"] = Values(label.name, "float32", "int64")
     for key, value in rows.items():
         if isinstance(value, Images):
             form[key] = Stacked(key)

@@ -51,10 +51,10 @@ class TableRows:
     image_key: str
     #: What a batch is: see read_collation().
     form: Any
-    #: The columns that are in it, as a tensor of each.
-    values: dict[str, Any]
-    #: By the keys of a row: those columns.
-    keys: dict[str, str]
+    #: What is in it beside the images: a tensor with a number for each row of the table.
+    values: dict[Values, Any]
+    #: By the keys of a row: which of them it has there.
+    keys: dict[str, Values]
 
 
 @dataclass(frozen=True)
@@ -156,19 +156,21 @@ def _look_at_batch(dataset: Any, batch: Batch, form: Any, verdicts: list[Verdict
     images = batch[image_key]
     assert isinstance(images, Images)
     plan, transforms = _plan(dataset, images)
-    wanted = {leaf.column: leaf for leaf in leaves if isinstance(leaf, Values)}
-    tensors = {name: _numbers(dataset._data.table, leaf) for name, leaf in wanted.items()}
+    tensors = {
+        leaf: _numbers(dataset._data.table, leaf) for leaf in leaves if isinstance(leaf, Values)
+    }
     verdicts += [
-        Verdict(f"column {name}", None if tensor is not None else "not one of numbers alone")
-        for name, tensor in tensors.items()
+        Verdict(f"column {leaf.column}", None if tensor is not None else "not numbers alone")
+        for leaf, tensor in tensors.items()
     ]
     verdicts += transforms
     if plan is None or any(tensor is None for tensor in tensors.values()):
         return TableLook(verdicts)
+    by_column = {leaf.column: leaf for leaf in tensors}
     by_key = {
-        key: value.name
+        key: by_column[value.name]
         for key, value in batch.items()
-        if not isinstance(value, Images) and value.name in tensors
+        if not isinstance(value, Images) and value.name in by_column
     }
     indices = dataset._indices
     return TableLook(
@@ -217,7 +219,7 @@ def _numbers(table: Any, leaf: Values) -> Any:
     if kind in _WHOLE:
         return torch.from_numpy(column.to_numpy().astype("int64"))
     if kind == "bool":
-        return torch.from_numpy(column.to_numpy().astype("bool"))
+        return torch.from_numpy(column.to_numpy().astype(leaf.bools))
     if kind not in _FLOATS:
         return None
     default = torch.get_default_dtype()

@@ -9,7 +9,14 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from unstarve.lowering.inside import Reader, Unclear, function_of, says_nothing, source_of
+from unstarve.lowering.inside import (
+    UNREADABLE,
+    Reader,
+    Unclear,
+    function_of,
+    says_nothing,
+    source_of,
+)
 
 
 class FunctionReading:
@@ -17,7 +24,7 @@ class FunctionReading:
 
     def __init__(self, part: Any) -> None:
         function, owner = function_of(part)
-        if function is None:
+        if function is None or function.__code__.co_flags & UNREADABLE:
             raise Unclear
         node = source_of(function.__code__)
         if node is None or getattr(node, "decorator_list", None):
@@ -28,7 +35,7 @@ class FunctionReading:
         self._returned: list[Any] = []
         arguments = node.args
         names = [argument.arg for argument in [*arguments.posonlyargs, *arguments.args]]
-        if arguments.vararg or arguments.kwonlyargs or arguments.kwarg:
+        if arguments.kwonlyargs or arguments.kwarg:
             raise Unclear
         self._names = names[1:] if owner is not None else names
         if len(self._names) != 1:
