@@ -5,6 +5,8 @@ Where `datasets` is not installed, whoever imports this is skipped.
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 from typing import Any
 
 import pytest
@@ -13,9 +15,11 @@ import unstarve
 from torch.utils import data
 from torchvision import transforms as v1
 
-datasets = pytest.importorskip("datasets")
-tqdm = pytest.importorskip("tqdm")
-tqdm.tqdm.monitor_interval = 0  # its thread outlives the tests
+if importlib.util.find_spec("datasets") is None:
+    pytest.skip("datasets is not installed", allow_module_level=True)
+
+datasets: Any = importlib.import_module("datasets")
+importlib.import_module("tqdm").tqdm.monitor_interval = 0  # its thread outlives the tests
 
 EVALUATION = v1.Compose([v1.Resize(48), v1.CenterCrop(40), v1.ToTensor()])
 #: Pillow's resizing is 2 from torchvision's own in a few values.

@@ -12,9 +12,7 @@ import pytest
 from made_arrow import MadeColumn
 from made_photos import make_photos
 from PIL import Image
-from unstarve import errors
-
-_native = pytest.importorskip("unstarve._native")
+from unstarve import _native, errors
 
 
 @pytest.fixture
@@ -40,6 +38,10 @@ def options(side: int) -> Any:
     return made
 
 
+def batch_of(loader: Any) -> Any:
+    return loader.next(0)
+
+
 def test_a_loader_reads_them_as_it_reads_files(files: list[bytes], tmp_path: Path) -> None:
     paths = sorted(tmp_path.iterdir())
     listed = _native.FileList(
@@ -54,7 +56,7 @@ def test_a_loader_reads_them_as_it_reads_files(files: list[bytes], tmp_path: Pat
     batches = []
     for loader in loaders:
         loader.begin_epoch(0)
-        pixels, labels = loader.next(0)
+        pixels, labels = batch_of(loader)
         batches.append(np.from_dlpack(pixels).copy())
         assert not np.from_dlpack(labels).any()
     assert np.array_equal(*batches) and batches[0].any()
@@ -69,7 +71,7 @@ def test_a_column_lives_as_long_as_a_loader_reads_it(files: list[bytes]) -> None
     gc.collect()
     assert column.released == 0
     loader.begin_epoch(0)
-    assert np.from_dlpack(loader.next(0)[0]).shape[0] == 12
+    assert np.from_dlpack(batch_of(loader)[0]).shape[0] == 12
     del loader
     gc.collect()
     assert column.released == 1

@@ -75,11 +75,10 @@ class _Collation(FunctionReading):
         self._torch = sys.modules["torch"]
 
     def each(self, name: str, values: Any, element: ast.expr) -> Any:
-        is_item = isinstance(element, ast.Subscript) and isinstance(element.value, ast.Name)
-        if values is not _ROWS or not is_item or element.value.id != name:  # type: ignore[attr-defined]
+        if values is not _ROWS or not isinstance(element, ast.Subscript):
             raise Unclear
-        key = self.key(element.slice)  # type: ignore[attr-defined]
-        if key not in self._rows:
+        row, key = element.value, self.key(element.slice)
+        if not isinstance(row, ast.Name) or row.id != name or key not in self._rows:
             raise Unclear
         return _List(key)
 

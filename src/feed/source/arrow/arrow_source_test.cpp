@@ -81,7 +81,7 @@ TEST(ArrowSource, LeavesToOthersWhatIsToBeTurned) {
 TEST(ArrowSource, LeavesOtherColoursToOthersWhereItIsAsked) {
   // A frame of so many components; no EXIF before the pixels.
   const auto frame = [](char components) {
-    return "\xFF\xD8\xFF\xC0\x00\x0A\x08\0\x10\0\x10"s + components + "\xFF\xDA\0\x02"s;
+    return "\xFF\xD8\xFF\xC0\x00\x08\x08\0\x10\0\x10"s + components + "\xFF\xDA\0\x02"s;
   };
   for (const bool only_rgb : {false, true}) {
     const auto source = source_of({frame(3), frame(1)}, {nullopt, nullopt}, only_rgb);

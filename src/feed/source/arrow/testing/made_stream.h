@@ -143,13 +143,8 @@ class MadeStream {
 
   static ArrowArray* binary(Kept& kept, const MadeArray& made) {
     std::string offsets;
-    for (const std::int64_t offset : made.offsets) {
-      const auto narrow = static_cast<std::int32_t>(offset);
-      if (made.is_large) {
-        offsets.append(reinterpret_cast<const char*>(&offset), sizeof(offset));
-      } else {
-        offsets.append(reinterpret_cast<const char*>(&narrow), sizeof(narrow));
-      }
+    for (const std::int64_t offset : made.offsets) {  // little-endian: the lower half is first
+      offsets.append(reinterpret_cast<const char*>(&offset), made.is_large ? sizeof(offset) : 4);
     }
     const auto elements = static_cast<std::size_t>(elements_of(made) + 1);
     const void* places = keep(kept, offsets.data(), offsets.size(),
