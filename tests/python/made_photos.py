@@ -1,4 +1,4 @@
-"""JPEGs that are smooth, so that two decoders differ by little, and unlike each other."""
+"""Folders of pictures: smooth JPEGs, in which two decoders differ by little, and lossless ones."""
 
 from __future__ import annotations
 
@@ -16,4 +16,15 @@ def make_photos(root: Path, width: int, height: int) -> Path:
         size = (width + number, height)
         picture = Image.fromarray(coarse).resize(size, Image.Resampling.BICUBIC)
         picture.save(root / f"{number:02}.jpg", quality=92)
+    return root
+
+
+def copies_of_one(root: Path, width: int, height: int, copies: int) -> Path:
+    """One image, many times; lossless, and no two pixels alike."""
+    (root / "class0").mkdir(parents=True)
+    values = np.random.default_rng(5).integers(1, 256, (height, width, 3), dtype=np.uint8)
+    first = root / "class0" / "0000.png"
+    Image.fromarray(values).save(first)
+    for number in range(1, copies):
+        (first.parent / f"{number:04}.png").hardlink_to(first)
     return root

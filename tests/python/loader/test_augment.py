@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 import unstarve
+from distributions import distance
 from PIL import Image
 from torchvision import datasets
 from torchvision import transforms as v1
@@ -366,13 +367,6 @@ def _move(places: Any) -> tuple[str, float]:
         return "rotate", math.degrees(-math.asin(b))
     kinds = {"shearx": b, "sheary": d, "translatex": c, "translatey": f}
     return next(((kind, value) for kind, value in kinds.items() if value), ("rotate", 0.0))
-
-
-def distance(first: list[float], second: list[float]) -> float:
-    """Kolmogorov's and Smirnov's: of two distributions of values."""
-    at = np.sort(np.concatenate([first, second]))
-    shares = [np.searchsorted(np.sort(one), at, "right") / len(one) for one in (first, second)]
-    return float(np.abs(shares[0] - shares[1]).max())
 
 
 def test_angles_are_drawn_evenly() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 import unstarve
+from distributions import distance, limit
 from PIL import Image
 from torchvision import datasets
 from torchvision import transforms as v1
@@ -58,13 +59,6 @@ def draws_of(options: Any, index: int) -> list[tuple[str, Any]]:
     return drawn
 
 
-def distance(first: Any, second: Any) -> float:
-    """Kolmogorov's and Smirnov's: of two distributions of values."""
-    at = np.sort(np.concatenate([first, second]))
-    shares = [np.searchsorted(np.sort(one), at, "right") / len(one) for one in (first, second)]
-    return float(np.abs(shares[0] - shares[1]).max())
-
-
 @pytest.mark.parametrize(("alpha", "width"), [(1.0, 3), (0.4, 2), (2.5, 4)])
 def test_weights_are_distributed_as_torchs(alpha: float, width: int) -> None:
     options = options_of(v1.AugMix(mixture_width=width, alpha=alpha), v1.PILToTensor())
@@ -78,15 +72,14 @@ def test_weights_are_distributed_as_torchs(alpha: float, width: int) -> None:
     own = torch._sample_dirichlet(torch.full((COUNT, 2), alpha))
     others = torch._sample_dirichlet(torch.full((COUNT, width), alpha)) * own[:, 1:]
     theirs = torch.cat([own[:, :1], others], 1).numpy()
-    # Of two distributions that are the same, further apart in one of a hundred.
-    limit = 1.63 * math.sqrt(2 / COUNT)
+    most = limit(COUNT, COUNT)
     assert ours.shape == theirs.shape == (COUNT, width + 1)
     np.testing.assert_allclose(ours.sum(1), 1)
     for column in range(width + 1):
-        assert distance(ours[:, column], theirs[:, column]) < limit, column
+        assert distance(ours[:, column], theirs[:, column]) < most, column
     for weights in ([1, -1], [1, 2]):
         sums = [one[:, :2] @ np.array(weights) for one in (ours, theirs)]
-        assert distance(*sums) < limit
+        assert distance(*sums) < most
 
 
 #: Of torchvision's names, those of the engine's draws whose number is 1 and the magnitude.

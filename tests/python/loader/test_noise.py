@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 import unstarve
+from distributions import distance, limit
 from PIL import Image
 from torchvision import datasets
 from torchvision.transforms import v2
@@ -40,14 +40,6 @@ def images(folder: Path, *parts: Any, seed: int = 1) -> torch.Tensor:
     return made.clone()
 
 
-def distance(first: torch.Tensor, second: torch.Tensor) -> float:
-    """Kolmogorov's and Smirnov's: of two distributions of values."""
-    one, other = (np.sort(values.flatten().numpy()) for values in (first, second))
-    at = np.concatenate([one, other])
-    shares = [np.searchsorted(values, at, "right") / len(values) for values in (one, other)]
-    return float(np.abs(shares[0] - shares[1]).max())
-
-
 @pytest.mark.parametrize(
     "arguments",
     [{}, {"mean": 0.3, "sigma": 0.4}, {"mean": -0.2, "sigma": 0.5, "clip": False}, {"sigma": 0.0}],
@@ -66,8 +58,7 @@ def test_values_are_distributed_as_torchs(
     assert ours.numel() > 20_000
     for channel in range(3):
         own, other = ours[:, channel], theirs[:, channel]
-        # Of two distributions that are the same, further apart in one of a hundred.
-        assert distance(own, other) < 1.63 * (2 / own.numel()) ** 0.5
+        assert distance(own.numpy(), other.numpy()) < limit(own.numel(), other.numel())
 
 
 def test_each_value_each_image_and_each_epoch_has_its_own(folder: Path) -> None:

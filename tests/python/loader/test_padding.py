@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 import unstarve
+from made_photos import copies_of_one
 from PIL import Image
 from torchvision import datasets
 from torchvision import transforms as v1
@@ -17,17 +17,6 @@ from torchvision.transforms import functional, v2
 
 MODES = ["constant", "edge", "reflect", "symmetric"]
 COPIES = 800
-
-
-def folder_of(root: Path, width: int, height: int, copies: int) -> Path:
-    """One image, many times; lossless, and no two pixels alike."""
-    (root / "class0").mkdir(parents=True)
-    values = np.random.default_rng(5).integers(1, 256, (height, width, 3), dtype=np.uint8)
-    first = root / "class0" / "0000.png"
-    Image.fromarray(values).save(first)
-    for number in range(1, copies):
-        (first.parent / f"{number:04}.png").hardlink_to(first)
-    return root
 
 
 def native(root: Path, *parts: Any, library: Any = v1) -> torch.Tensor:
@@ -58,7 +47,7 @@ def picture_of(root: Path) -> Any:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("library", [v1, v2])
 def test_random_crops_reach_into_paddings(tmp_path: Path, library: Any, mode: str) -> None:
-    root = folder_of(tmp_path, 9, 8, COPIES)
+    root = copies_of_one(tmp_path, 9, 8, COPIES)
     for padding, fill in ((2, 7), ((1, 2, 0, 3), (1, 20, 255))):
         crop = library.RandomCrop((7, 8), padding, fill=fill, padding_mode=mode)
         expected = functional.pad(picture_of(root), padding, fill, mode)
@@ -68,7 +57,7 @@ def test_random_crops_reach_into_paddings(tmp_path: Path, library: Any, mode: st
 @pytest.mark.parametrize("mode", MODES)
 def test_the_usual_steps_of_cifar(tmp_path: Path, mode: str) -> None:
     """Pad, a flip, and a crop as large as the image was."""
-    root = folder_of(tmp_path, 8, 8, COPIES)
+    root = copies_of_one(tmp_path, 8, 8, COPIES)
     steps = [v1.Pad(2, 9, mode), v1.RandomHorizontalFlip(), v1.RandomCrop(8), v1.PILToTensor()]
     padded = functional.pil_to_tensor(functional.pad(picture_of(root), 2, 9, mode))
     are_crops_of(native(root, *steps), padded, flips=True)
@@ -77,7 +66,7 @@ def test_the_usual_steps_of_cifar(tmp_path: Path, mode: str) -> None:
 
 
 def test_an_image_too_small_is_padded_with_the_fill(tmp_path: Path) -> None:
-    root = folder_of(tmp_path, 5, 12, 300)
+    root = copies_of_one(tmp_path, 5, 12, 300)
     for mode in ("constant", "edge"):
         crop = v1.RandomCrop(8, pad_if_needed=True, fill=6, padding_mode=mode)
         padded = functional.pad(picture_of(root), [3, 0], 6, mode)
@@ -87,7 +76,7 @@ def test_an_image_too_small_is_padded_with_the_fill(tmp_path: Path) -> None:
 
 def test_an_image_without_the_pixels_to_mirror_is_pythons(tmp_path: Path) -> None:
     """Pillow mirrors an image that is narrower than its padding more than once."""
-    root = folder_of(tmp_path, 2, 12, 200)
+    root = copies_of_one(tmp_path, 2, 12, 200)
     crop = v1.RandomCrop((8, 7), 3, padding_mode="reflect")
     padded = functional.pad(picture_of(root), 3, padding_mode="reflect")
     made = native(root, crop, v1.PILToTensor())
@@ -110,7 +99,7 @@ BEFORE: dict[str, Callable[[Any], list[Any]]] = {
 def test_pads_behind_what_gives_images_their_size(
     tmp_path: Path, library: Any, before: str, padding: Any, mode: str
 ) -> None:
-    root = folder_of(tmp_path, 9, 12, 2)
+    root = copies_of_one(tmp_path, 9, 12, 2)
     steps = [*BEFORE[before](library), library.Pad(padding, (9, 80, 200), mode)]
     ours = native(root, *steps, v1.PILToTensor())
     theirs = v1.PILToTensor()(library.Compose(steps)(picture_of(root)))
@@ -132,7 +121,7 @@ def test_pads_behind_what_gives_images_their_size(
 
 
 def test_what_comes_behind_sees_the_padding(tmp_path: Path) -> None:
-    root = folder_of(tmp_path, 9, 12, 3)
+    root = copies_of_one(tmp_path, 9, 12, 3)
     steps = [v1.Resize((9, 9)), v1.Pad(3, 255), v1.RandomInvert(1.0), v1.ToTensor()]
     ours = native(root, *steps, v1.Normalize([0.5] * 3, [0.25] * 3))
     assert ours.shape == (3, 3, 15, 15)
@@ -140,7 +129,7 @@ def test_what_comes_behind_sees_the_padding(tmp_path: Path) -> None:
 
 
 def test_it_is_native_before_steps_that_are_not(tmp_path: Path) -> None:
-    root = folder_of(tmp_path, 9, 12, 4)
+    root = copies_of_one(tmp_path, 9, 12, 4)
     transform = v1.Compose(
         [v1.Resize((9, 9)), v1.Pad((1, 2, 3, 4), 50, "edge"), v1.Lambda(lambda image: image)]
     )

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 import unstarve
+from distributions import distance, limit
 from PIL import Image
 from torchvision import datasets
 from torchvision import transforms as v1
@@ -66,13 +67,6 @@ def corners_of(coefficients: Any) -> list[list[float]]:
     return [[float(x / w), float(y / w)] for x, y, w in found]
 
 
-def distance(first: Any, second: Any) -> float:
-    """Kolmogorov's and Smirnov's: of two distributions of values."""
-    at = np.sort(np.concatenate([first, second]))
-    shares = [np.searchsorted(np.sort(one), at, "right") / len(one) for one in (first, second)]
-    return float(np.abs(shares[0] - shares[1]).max())
-
-
 @pytest.mark.parametrize("library", [v1, v2])
 def test_corners_are_drawn_as_torchvisions(library: Any) -> None:
     """Each of their eight numbers, and sums of two, which say how they hang together."""
@@ -88,14 +82,13 @@ def test_corners_are_drawn_as_torchvisions(library: Any) -> None:
     theirs = np.array(
         [v1.RandomPerspective.get_params(WIDTH, HEIGHT, 0.6)[1] for _ in range(count)]
     ).reshape(-1, 8)
-    # Of two distributions that are the same, further apart in one of a hundred.
-    limit = 1.63 * math.sqrt((len(some) + count) / (len(some) * count))
+    most = limit(len(some), count)
     for column in range(8):
         own, other = ours.round()[:, column], theirs[:, column]
-        assert distance(own, other) < limit, column
+        assert distance(own, other) < most, column
         assert set(own) == set(other)
     sums = [one @ np.array([1, -2, 3, -4, 5, -6, 7, -8]) for one in (ours.round(), theirs)]
-    assert distance(*sums) < limit
+    assert distance(*sums) < most
 
 
 def test_numbers_are_those_of_torchvision() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 import unstarve
+from made_photos import copies_of_one
 from PIL import Image
 from torch.utils import data
 from torchvision import datasets
@@ -16,17 +16,6 @@ from torchvision import transforms as v1
 from torchvision.transforms import functional, v2
 
 COPIES = 600
-
-
-def folder_of(root: Path, width: int, height: int, copies: int) -> Path:
-    """One image, many times; lossless, and no two pixels alike."""
-    (root / "class0").mkdir()
-    values = np.random.default_rng(5).integers(1, 256, (height, width, 3), dtype=np.uint8)
-    first = root / "class0" / "0000.png"
-    Image.fromarray(values).save(first)
-    for number in range(1, copies):
-        (first.parent / f"{number:04}.png").hardlink_to(first)
-    return root
 
 
 def drawn_natively(root: Path, crop: Any) -> torch.Tensor:
@@ -42,7 +31,7 @@ def drawn_natively(root: Path, crop: Any) -> torch.Tensor:
 def test_each_place_is_drawn_and_holds_what_it_should(
     tmp_path: Path, library: Any, padding: Any
 ) -> None:
-    root = folder_of(tmp_path, 9, 8, COPIES)
+    root = copies_of_one(tmp_path, 9, 8, COPIES)
     crop = library.RandomCrop((7, 8), padding)
     made = drawn_natively(root, crop)
     picture = Image.open(root / "class0" / "0000.png").convert("RGB")
@@ -63,7 +52,7 @@ def test_each_place_is_drawn_and_holds_what_it_should(
 
 
 def test_an_image_too_small_is_padded_if_asked(tmp_path: Path) -> None:
-    root = folder_of(tmp_path, 5, 12, 100)
+    root = copies_of_one(tmp_path, 5, 12, 100)
     made = drawn_natively(root, v1.RandomCrop(8, pad_if_needed=True))
     picture = Image.open(root / "class0" / "0000.png").convert("RGB")
     padded = functional.pil_to_tensor(functional.pad(picture, [3, 0]))
@@ -76,7 +65,7 @@ def test_an_image_too_small_is_padded_if_asked(tmp_path: Path) -> None:
 
 
 def test_an_image_too_small_raises_as_torchs(tmp_path: Path) -> None:
-    root = folder_of(tmp_path, 5, 12, 4)
+    root = copies_of_one(tmp_path, 5, 12, 4)
     dataset = datasets.ImageFolder(str(root), v1.Compose([v1.RandomCrop(8), v1.PILToTensor()]))
     messages = []
     for cls in (data.DataLoader, unstarve.DataLoader):
