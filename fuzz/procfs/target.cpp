@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "host/cgroup.h"
+#include "host/process_identity.h"
 #include "host/procfs.h"
 #include "host/thread_look.h"
 
@@ -11,6 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace unstarve::host;
   const std::string_view text(static_cast<const char*>(static_cast<const void*>(data)), size);
   (void)parse_process_stat(text);
+  (void)parse_process_identity(text);
   (void)parse_process_io(text);
   (void)parse_scheduler_stat(text);
   (void)parse_process_status(text);

@@ -202,6 +202,7 @@ Result<std::unique_ptr<RunWriter>> RunWriter::create(const std::string& dir, con
   writer->put("device_kind", info.device_kind);
   writer->put("device_name", info.device_name);
   writer->put("unstarve_version", info.unstarve_version);
+  if (!info.watcher.empty()) writer->put("watcher", info.watcher);
   writer->put("state", "running");
   if (const Status written = writer->commit(); !written) return forward_error(written);
   return writer;

@@ -25,6 +25,7 @@ struct RunInfo {
   std::string device_kind;  // cuda, emulated, absent
   std::string device_name;
   std::string unstarve_version;
+  std::string watcher = {};  // the process that writes the run (host/process_identity.h)
 };
 
 struct RunWriterOptions {

@@ -183,9 +183,32 @@ void inherit_prediction(const std::vector<Verification>& tried, Verification& wr
   written.held = predict::prediction_held(*only->predicted, written.measured);
 }
 
+namespace {
+
+/// What lists of runs show of the verdict, as keys of the table `run`; only what is known.
+void put_verdict(const examine::Examination& examined, trace::RunWriter& writer) {
+  const diagnose::Diagnosis& diagnosis = examined.diagnosis;
+  const auto put = [&writer](const char* key, const Reading<double>& value) {
+    if (value) writer.put(key, fmt::format("{:.6g}", *value));
+  };
+  if (examined.advice.leading_finding) {
+    writer.put("leading_finding", std::to_string(*examined.advice.leading_finding));
+  }
+  put("step_us", diagnosis.steps.median_us);
+  put("samples_per_s", diagnosis.steps.samples_per_s);
+  put("au_ratio", examined.measurement.au);
+  if (!diagnosis.partition) return;
+  const diagnose::Partition& shares = *diagnosis.partition;
+  put("gpu_idle_ratio",
+      shares.input_wait + shares.sync + shares.launch + shares.kernel_wait + shares.other);
+}
+
+}  // namespace
+
 Status store_results(const TriedJob& job) {
   auto writer = trace::RunWriter::reopen(job.before.run_dir);
   if (!writer) return forward_error(writer);
+  put_verdict(job.before, **writer);
   const std::vector<diagnose::Finding>& findings = job.before.diagnosis.findings;
   for (std::size_t i = 0; i < findings.size(); ++i) {
     (*writer)->add(finding_row(i, findings[i], job.before.advice.for_findings[i]));

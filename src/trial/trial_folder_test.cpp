@@ -104,6 +104,21 @@ TEST_F(TrialFolder, ComparesEachRemedysRunWithTheRunBefore) {
   EXPECT_EQ(*rows->front().held, tried.held ? 1 : 0);
 }
 
+TEST_F(TrialFolder, TheStoreKeepsWhatListsShowOfTheVerdict) {
+  write_run(runs_, 20, 60);
+  const auto job = read(runs_);
+  ASSERT_TRUE(job) << job.error().message;
+  ASSERT_TRUE(store_results(*job));
+  const auto reader = trace::RunReader::open(runs_);
+  ASSERT_TRUE(reader);
+  ASSERT_TRUE(job->before.advice.leading_finding);
+  EXPECT_EQ(reader->number("leading_finding"),
+            static_cast<std::int64_t>(*job->before.advice.leading_finding));
+  EXPECT_EQ(reader->info("step_us"), "100000");
+  EXPECT_EQ(reader->info("samples_per_s"), "80");
+  EXPECT_EQ(reader->info("gpu_idle_ratio"), "") << "no GPU was recorded";
+}
+
 TEST_F(TrialFolder, ARemedyIsKeptThatIsFasterThanBothRunsAroundIt) {
   write_run(examine::trial_dir(runs_, examine::kBefore), 20, 60);
   write_run(examine::trial_dir(runs_, "more_workers"), 20, 10);        // 50 ms

@@ -21,6 +21,7 @@
 #include "base/unique_handle.h"
 #include "device/monitor/open_gpu_monitor.h"
 #include "host/host_files.h"
+#include "host/process_identity.h"
 #include "isolation/trial_processes.h"
 #include "launch/run_folder.h"
 #include "launch/watching/circumstances.h"
@@ -99,6 +100,8 @@ trace::RunInfo describe_run(const std::string& run_dir, const std::vector<std::s
   if (::uname(&system) == 0) info.host = system.nodename;
   info.device_kind = "absent";
   info.unstarve_version = UNSTARVE_VERSION;
+  // By it others see whether a run that has no end goes on, or its watcher was killed.
+  if (const auto ours = host::own_identity(host::HostFiles())) info.watcher = host::to_text(*ours);
   return info;
 }
 
