@@ -36,8 +36,7 @@ struct LineCell {
 };
 
 std::string render_line(const std::vector<LineCell>& cells, const Table& table,
-                        const TextOptions& options) {
-  const std::vector<int> widths = column_widths(table);
+                        const std::vector<int>& widths, const TextOptions& options) {
   std::string line;
   for (std::size_t c = 0; c < cells.size(); ++c) {
     if (c > 0) line += repeat(" ", kGap);
@@ -52,7 +51,8 @@ std::string line_or_blank(const std::vector<std::string>& lines, std::size_t ind
   return index < lines.size() ? lines[index] : std::string();
 }
 
-std::string render_titles(const Table& table, const TextOptions& options) {
+std::string render_titles(const Table& table, const std::vector<int>& widths,
+                          const TextOptions& options) {
   std::size_t height = 0;
   for (const Column& column : table.columns) height = std::max(height, column.title.size());
   std::string text;
@@ -62,7 +62,7 @@ std::string render_titles(const Table& table, const TextOptions& options) {
       const std::size_t missing = height - column.title.size();
       cells.push_back({line < missing ? "" : column.title[line - missing], Tone::kFaint});
     }
-    text += render_line(cells, table, options);
+    text += render_line(cells, table, widths, options);
   }
   return text;
 }
@@ -76,7 +76,8 @@ int table_width(const Table& table) {
 }
 
 std::string render_table(const Table& table, const TextOptions& options) {
-  std::string text = render_titles(table, options);
+  const std::vector<int> widths = column_widths(table);
+  std::string text = render_titles(table, widths, options);
   const std::string rule = repeat(options.unicode ? "─" : "-", table_width(table));
   text += paint(rule, Tone::kFaint, options) + "\n";
   for (const auto& row : table.rows) {
@@ -85,7 +86,7 @@ std::string render_table(const Table& table, const TextOptions& options) {
     for (std::size_t line = 0; line < height; ++line) {
       std::vector<LineCell> cells;
       for (const Cell& cell : row) cells.push_back({line_or_blank(cell.lines, line), cell.tone});
-      text += render_line(cells, table, options);
+      text += render_line(cells, table, widths, options);
     }
   }
   return text;
