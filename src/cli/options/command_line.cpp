@@ -29,6 +29,41 @@ CLI::Validator number_between(double low, double high) {
   return CLI::Validator(check, range, "number");
 }
 
+std::string did_you_mean(const std::string& given, const std::vector<std::string>& names) {
+  const std::string nearest = nearest_word(given, names);
+  return nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
+}
+
+template <class Commands>
+std::vector<std::string> names_of(const Commands& commands) {
+  std::vector<std::string> names;
+  for (const CLI::App* const command : commands) names.push_back(command->get_name());
+  return names;
+}
+
+/// "unstarve run: there is no option '--emulat'; did you mean '--emulate'?", or the same of a
+/// command's command; empty where what was not expected is neither. `named`: the words before it.
+std::string wrong_word(const CLI::App& parser, const std::string& named) {
+  for (const CLI::App* const command : parser.get_subcommands()) {
+    const std::string here = named + " " + command->get_name();
+    if (std::string wrong = wrong_word(*command, here); !wrong.empty()) return wrong;
+    std::vector<std::string> options;
+    for (const CLI::Option* const option : command->get_options()) {
+      for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
+    }
+    const std::vector<std::string> commands = names_of(command->get_subcommands({}));
+    for (const std::string& word : command->remaining()) {
+      const bool is_option = word.starts_with("--") && word != "--";
+      if (!is_option && commands.empty()) continue;
+      const std::string given = word.substr(0, word.find('='));
+      return fmt::format("{}: there is no {} '{}'{}\n`{} --help` lists them\n", here,
+                         is_option ? "option" : "command", given,
+                         did_you_mean(given, is_option ? options : commands), here);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Option& Option::required() {
@@ -108,7 +143,16 @@ Option Command::flag(const std::string& name, bool& value, const std::string& he
 
 void Command::ends_with_words() { parser_->positionals_at_end(); }
 
-void Command::when_named(std::function<void()> act) { parser_->callback(std::move(act)); }
+Command Command::add_command(const std::string& name, const std::string& help) {
+  parser_->require_subcommand(0, 1);
+  return Command(*parser_->add_subcommand(name, help));
+}
+
+void Command::when_named(std::function<void()> act) {
+  parser_->callback([parser = parser_, act = std::move(act)] {
+    if (parser->get_subcommands().empty()) act();
+  });
+}
 
 CommandLine::CommandLine(const std::string& description, const std::string& program,
                          const std::string& version)
@@ -125,41 +169,14 @@ Command CommandLine::add_command(const std::string& name, const std::string& hel
 }
 
 std::vector<std::string> CommandLine::commands() const {
-  std::vector<std::string> names;
-  for (const CLI::App* command : parser_->get_subcommands({})) names.push_back(command->get_name());
-  return names;
+  return names_of(parser_->get_subcommands({}));
 }
-
-namespace {
-
-/// "unstarve run: there is no option '--emulat'; did you mean '--emulate'?"; empty where what was
-/// not expected is no option.
-std::string wrong_option(const CLI::App& parser) {
-  for (const CLI::App* const command : parser.get_subcommands()) {
-    std::vector<std::string> names;
-    for (const CLI::Option* const option : command->get_options()) {
-      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    }
-    for (const std::string& word : command->remaining()) {
-      if (!word.starts_with("--") || word == "--") continue;
-      const std::string given = word.substr(0, word.find('='));
-      const std::string nearest = nearest_word(given, names);
-      const std::string named = fmt::format("{} {}", parser.get_name(), command->get_name());
-      return fmt::format("{}: there is no option '{}'{}\n`{} --help` lists them\n", named, given,
-                         nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest),
-                         named);
-    }
-  }
-  return {};
-}
-
-}  // namespace
 
 bool CommandLine::parse(int argc, char** argv) {
   try {
     parser_->parse(argc, argv);
   } catch (const CLI::ExtrasError& error) {
-    const std::string wrong = wrong_option(*parser_);
+    const std::string wrong = wrong_word(*parser_, parser_->get_name());
     if (wrong.empty()) return parser_->exit(error) == 0;
     std::cerr << wrong;
     return false;

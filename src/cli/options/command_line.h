@@ -58,6 +58,8 @@ class Command {
   Option option(const std::string& name, std::uint64_t& value, const std::string& help);
   Option option(const std::string& name, double& value, const std::string& help);
   Option flag(const std::string& name, bool& value, const std::string& help);
+  /// A command of this one: "list" of "runs". Where none is named, when_named() of this one acts.
+  Command add_command(const std::string& name, const std::string& help);
   /// What follows the first word that is no option belongs to the last positional argument.
   void ends_with_words();
   /// What is done when the command line names this command and is right.
