@@ -156,6 +156,19 @@ Result<std::vector<StoredStep>> RunReader::steps_after(std::int64_t row, std::si
   return steps;
 }
 
+Result<std::int64_t> RunReader::step_count() const {
+  std::int64_t steps = 0;
+  const auto add = [&steps](const Statement& row) { steps += row.integer(0); };
+  Status read = for_each_row(database_, "SELECT count(*) FROM step", {}, add);
+  if (read && thinning_.level > 0) {
+    read = for_each_row(
+        database_, "SELECT coalesce(sum(rows), 0) FROM thinned WHERE what IN ('step', 'batch')", {},
+        add);
+  }
+  if (!read) return forward_error(read);
+  return steps;
+}
+
 Result<std::vector<ProcessRecord>> RunReader::processes() const {
   return all_rows<ProcessRecord>(database_, "ORDER BY pid, started_ns");
 }

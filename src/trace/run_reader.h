@@ -68,6 +68,8 @@ class RunReader {
   /// follows a run that goes on. What a long run drops meanwhile is not among it.
   Result<std::vector<StoredSample>> samples_after(std::int64_t row, std::size_t most) const;
   Result<std::vector<StoredStep>> steps_after(std::int64_t row, std::size_t most) const;
+  /// How many steps were recorded, those that a long run no longer holds among them.
+  Result<std::int64_t> step_count() const;
   Result<std::vector<ProcessRecord>> processes() const;
   Result<std::vector<DeviceRow>> devices() const;
   /// By time; none in a run of an earlier version.

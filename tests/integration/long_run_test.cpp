@@ -49,6 +49,7 @@ class JudgedRun {
     EXPECT_TRUE(measured_run) << measured_run.error().message;
     measured = *measured_run;
     const auto reader = trace::RunReader::open(dir);
+    counted = *reader->step_count();
     const diagnose::HostSignals host = diagnose::read_host_signals(*reader, measured.span);
     diagnosis = diagnose::diagnose(timeline, host);
     const auto model = predict::measure_pipeline(*view, 0, {});
@@ -57,6 +58,7 @@ class JudgedRun {
   }
 
   trace::testing::LongJobTotals wrote;
+  std::int64_t counted = 0;
   trace::Timeline timeline;
   std::unique_ptr<job::JobView> view;
   predict::RunMeasurement measured;
@@ -106,6 +108,8 @@ TEST_F(LongRunVerdict, CountsStepsAndSamplesExactly) {
   const diagnose::StepSummary& whole = whole_->diagnosis.steps;
   const diagnose::StepSummary& thinned = thinned_->diagnosis.steps;
   EXPECT_EQ(thinned.count, whole.count);
+  EXPECT_EQ(whole_->counted, whole_->wrote.steps);
+  EXPECT_EQ(thinned_->counted, whole_->wrote.steps);
   EXPECT_EQ(whole.count, whole_->wrote.steps - 1);  // the first is warm-up
   EXPECT_NEAR(*thinned.mean_us, *whole.mean_us, 1e-6 * *whole.mean_us);
   EXPECT_NEAR(*thinned.median_us, *whole.median_us, 0.02 * *whole.median_us);

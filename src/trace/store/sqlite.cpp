@@ -216,6 +216,16 @@ Status Database::leave_log() {
   return {};
 }
 
+Result<std::string> Database::bytes() const {
+  sqlite3_int64 size = 0;
+  unsigned char* const copy = sqlite3_serialize(database_.get(), "main", &size, 0);
+  if (copy == nullptr) return fail(ErrorCode::kOutOfMemory, "no memory for a copy of {}", path_);
+  const char* const text = static_cast<const char*>(static_cast<const void*>(copy));
+  std::string bytes(text, static_cast<std::size_t>(size));
+  sqlite3_free(copy);
+  return bytes;
+}
+
 bool Database::in_transaction() const { return sqlite3_get_autocommit(database_.get()) == 0; }
 
 std::int64_t Database::last_rowid() const { return sqlite3_last_insert_rowid(database_.get()); }

@@ -82,11 +82,15 @@ class Database {
   Status execute(const char* sql);
   Result<Statement> prepare(std::string_view sql) const;
   bool in_transaction() const;
+  /// The whole database as the bytes of its file; for one that lies in memory (":memory:").
+  Result<std::string> bytes() const;
   /// Folds a write-ahead log into the file and writes without one from then on. Where somebody has
   /// the file open the log may stay beside it; whoever opens the file next reads both.
   Status leave_log();
   /// Of the row that was inserted last.
   std::int64_t last_rowid() const;
+  /// SQLite's own, for what only its interface has. Lives as long as this.
+  sqlite3* handle() const { return database_.get(); }
 
  private:
   UniqueHandle<SqliteTraits> database_;

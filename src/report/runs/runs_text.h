@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "report/terminal/terminal.h"
+#include "runs/entries.h"
+
+namespace unstarve::report {
+
+/// A table of one line a run.
+std::string runs_table(const std::vector<runs::ListedRun>& listed, const TextOptions& options);
+
+/// What is known of one run. `folder`: by which the user named it.
+std::string run_text(const runs::ListedRun& listed, const std::string& folder,
+                     const TextOptions& options);
+
+/// "running", "killed", "exit 1", "SIGKILL", ...
+std::string state_words(const runs::ListedRun& listed);
+
+/// "2026-05-01 14:03", in local time; with `seconds` to the second. "?" where it is not known.
+std::string local_time_text(std::int64_t wall_ns, bool seconds);
+
+}  // namespace unstarve::report
