@@ -7,6 +7,7 @@
 #include "base/io/files.h"
 #include "base/units.h"
 #include "host/process_identity.h"
+#include "runs/entries.h"
 #include "runs/folder_scan.h"
 #include "runs/index.h"
 #include "runs/read_run.h"
@@ -55,6 +56,11 @@ Result<Collection> collect(const std::string& folder, RunsByName& known) {
   return collection;
 }
 
+host::Liveness watcher_of(const RunSummary& run, const host::HostFiles& files) {
+  const auto watcher = host::parse_process_identity(run.watcher);
+  return watcher ? host::liveness_of(*watcher, files) : host::Liveness::kUnknown;
+}
+
 }  // namespace
 
 Result<Collection> read_collection(const std::string& folder) {
@@ -63,8 +69,8 @@ Result<Collection> read_collection(const std::string& folder) {
   auto collection = collect(folder, known);
   if (!collection || collection->runs.empty()) return collection;
   const bool as_known = collection->read_anew == 0 && known_before == collection->runs.size();
-  // An index that cannot be written costs time and nothing else.
-  if (!as_known) (void)write_index(folder, collection->runs);
+  // An index that cannot be written costs time and nothing else. A search is read without one.
+  if (!as_known && !is_one_entry(*collection)) (void)write_index(folder, collection->runs);
   return collection;
 }
 
@@ -99,11 +105,15 @@ std::string_view to_string(RunState state) {
 RunState state_of(const RunSummary& run, const host::HostFiles& files, std::int64_t now_ns) {
   if (!run.problem.empty()) return RunState::kUnreadable;
   if (run.has_ended) return RunState::kEnded;
-  const auto watcher = host::parse_process_identity(run.watcher);
-  const auto liveness = watcher ? host::liveness_of(*watcher, files) : host::Liveness::kUnknown;
-  if (liveness == host::Liveness::kAlive) return RunState::kRunning;
-  if (liveness == host::Liveness::kGone) return RunState::kKilled;
+  const host::Liveness watcher = watcher_of(run, files);
+  if (watcher == host::Liveness::kAlive) return RunState::kRunning;
+  if (watcher == host::Liveness::kGone) return RunState::kKilled;
   return now_ns - run.changed_ns < kSilenceNs ? RunState::kRunning : RunState::kKilled;
+}
+
+bool is_in_use(const RunSummary& run, const host::HostFiles& files, std::int64_t now_ns) {
+  return state_of(run, files, now_ns) == RunState::kRunning ||
+         watcher_of(run, files) == host::Liveness::kAlive;
 }
 
 }  // namespace unstarve::runs

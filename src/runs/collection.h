@@ -37,4 +37,8 @@ std::string_view to_string(RunState state);
 /// was changed in the last minute.
 RunState state_of(const RunSummary& run, const host::HostFiles& files, std::int64_t now_ns);
 
+/// Whether somebody may still write in the run's folder: it goes on, or whoever watched it is there
+/// and may be judging it, or at the next run of a search.
+bool is_in_use(const RunSummary& run, const host::HostFiles& files, std::int64_t now_ns);
+
 }  // namespace unstarve::runs

@@ -219,6 +219,24 @@ TEST_F(RunsFolder, ASearchIsOneLineAndStagesAreOneEach) {
   EXPECT_THAT(lines({.failed = true}), ElementsAre());
 }
 
+TEST_F(RunsFolder, ATuningsRunsAreOneLineAndAProjectsAreOneEach) {
+  write_run(dir("tuned/trials/baseline"), {.started_wall_ns = 1'000});
+  write_run(dir("tuned/trials/bf16"), {.started_wall_ns = 2'000});
+  write_run(dir("project/a"), {.started_wall_ns = 3'000});
+  write_run(dir("project/b"), {.started_wall_ns = 4'000});
+  ASSERT_TRUE(add_tag(dir("tuned"), "night"));
+  const Collection read = collection();
+  std::vector<std::string> entries;
+  for (const Entry& entry : entries_of(read)) entries.push_back(entry.name);
+  EXPECT_THAT(entries, ElementsAre("project/b", "project/a", "tuned"));
+  for (const CollectedRun& run : read.runs) {
+    EXPECT_EQ(run.summary.tags, run.summary.name[0] == 't' ? "night" : "") << run.summary.name;
+  }
+  EXPECT_TRUE(is_one_entry(*read_entry(dir("tuned"))));
+  EXPECT_FALSE(is_one_entry(*read_entry(dir("project"))));
+  EXPECT_FALSE(is_one_entry(read));
+}
+
 TEST(RunStates, ARunWithoutAnEndGoesOnAsLongAsItsWatcherLives) {
   const host::HostFiles files;
   RunSummary run;

@@ -1,7 +1,13 @@
 #include "runs/entries.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
+#include <system_error>
+#include <utility>
+
+#include "runs/folder_scan.h"
+#include "runs/index.h"
 
 namespace unstarve::runs {
 
@@ -26,19 +32,44 @@ bool is_wanted(const ListedRun& listed, const ListFilter& filter) {
 
 }  // namespace
 
-std::vector<Entry> entries_of(const Collection& collection) {
-  std::vector<Entry> entries;
-  std::map<std::string, std::size_t> of_group;
+bool belong_together(const std::vector<const CollectedRun*>& runs) {
+  const bool has_stages = std::all_of(runs.begin(), runs.end(), [](const CollectedRun* run) {
+    return !run->summary.stage.empty();
+  });
+  return has_stages || std::any_of(runs.begin(), runs.end(), [](const CollectedRun* run) {
+           const std::string& name = run->summary.name;
+           const std::string own = name.substr(name.rfind('/') + 1);
+           return own == "before" || own == "baseline";  // of `run --fix`, of `tune`
+         });
+}
+
+bool is_one_entry(const Collection& collection) {
+  std::vector<const CollectedRun*> runs;
   for (const CollectedRun& run : collection.runs) {
     const std::string group = group_of(run.summary);
-    const auto [known, is_new] = of_group.try_emplace(group, entries.size());
-    if (group.empty() || is_new) {
-      entries.push_back({group.empty() ? run.summary.name : group, {}});
-      known->second = entries.size() - 1;
-    }
-    entries[known->second].runs.push_back(&run);
+    if (!group.empty() && group != kTrialsFolder) return false;
+    runs.push_back(&run);
   }
-  for (Entry& entry : entries) std::reverse(entry.runs.begin(), entry.runs.end());
+  std::error_code unknown;
+  const bool has_index = std::filesystem::exists(collection.folder + "/" + kIndexFile, unknown);
+  return !runs.empty() && !has_index && belong_together(runs);
+}
+
+std::vector<Entry> entries_of(const Collection& collection) {
+  std::map<std::string, std::vector<const CollectedRun*>> groups;
+  for (const CollectedRun& run : collection.runs) groups[group_of(run.summary)].push_back(&run);
+  std::vector<Entry> entries;
+  // By the newest of its runs, which comes first.
+  for (const CollectedRun& run : collection.runs) {
+    const std::string group = group_of(run.summary);
+    std::vector<const CollectedRun*>& runs = groups[group];
+    if (group.empty() || (!runs.empty() && !belong_together(runs))) {
+      entries.push_back({run.summary.name, {&run}});
+    } else if (!runs.empty()) {
+      std::reverse(runs.begin(), runs.end());
+      entries.push_back({group, std::exchange(runs, {})});
+    }
+  }
   return entries;
 }
 

@@ -10,6 +10,13 @@
 
 namespace unstarve::runs {
 
+/// Whether runs of one folder are one thing: the stages of a job, or a search, one of whose runs is
+/// of the unchanged job.
+bool belong_together(const std::vector<const CollectedRun*>& runs);
+
+/// The same of a folder that was read; false for a folder of runs, whatever lies in it.
+bool is_one_entry(const Collection& collection);
+
 /// What lies side by side in a folder of runs: a run, or a folder of runs that belong together.
 struct Entry {
   std::string name;                       // of its folder

@@ -70,7 +70,7 @@ std::optional<FoundRun> find_run(const std::string& folder, const std::string& n
   add_file(files, store, run);
   add_file(files, store + "-wal", run);
   add_labels(files, dir, run);
-  const std::size_t slash = name.rfind('/');
+  const std::size_t slash = name.find('/');
   if (slash != name.npos) add_labels(files, folder + "/" + name.substr(0, slash), run);
   return run;
 }
@@ -92,7 +92,12 @@ Result<std::vector<FoundRun>> find_runs(const std::string& folder) {
     if (add(name)) continue;
     const auto inner = folders_in(folder + "/" + name);
     if (!inner) continue;  // somebody else's; whose it is says nothing of the others
-    for (const std::string& part : *inner) add(name + "/" + part);
+    for (const std::string& part : *inner) {
+      if (add(name + "/" + part) || part != kTrialsFolder) continue;
+      const auto trials = folders_in(folder + "/" + name + "/" + part);
+      if (!trials) continue;
+      for (const std::string& trial : *trials) add(name + "/" + part + "/" + trial);
+    }
   }
   return runs;
 }

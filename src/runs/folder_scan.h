@@ -11,6 +11,8 @@ namespace unstarve::runs {
 
 /// Where a run keeps what it is read from.
 inline constexpr const char* kStore = "run.sqlite";
+/// Where `unstarve tune` has its runs, in the folder of the search.
+inline constexpr const char* kTrialsFolder = "trials";
 
 /// A run that lies in a folder of runs, and by what it is seen that it was changed.
 struct FoundRun {
@@ -20,9 +22,10 @@ struct FoundRun {
   std::int64_t changed_ns = 0;  // the latest of those times, in ns since 1970
 };
 
-/// The runs in a folder, and those in folders there that are no run (a search, runs of one id), in
-/// no order. Links and hidden folders are passed over. Costs some ten calls of the system a run.
-/// Errors: kNotFound, kNoPermission; kInvalidArgument where `folder` is a run itself.
+/// The runs in a folder, and those in folders there that are no run (a search, runs of one id, runs
+/// of one project), in no order. Links and hidden folders are passed over. Costs some ten calls of
+/// the system a run. Errors: kNotFound, kNoPermission; kInvalidArgument where `folder` is a run
+/// itself.
 Result<std::vector<FoundRun>> find_runs(const std::string& folder);
 
 /// One of them; none where no store lies in `folder`/`name`.

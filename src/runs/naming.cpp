@@ -33,4 +33,14 @@ Result<std::string> find_entry(const std::string& named, const std::string& fold
               named, folder);
 }
 
+Result<std::string> find_one(const std::string& named, const std::string& folder) {
+  auto found = find_entry(named, folder);
+  if (!found || is_run(*found)) return found;
+  const auto entry = read_entry(*found);
+  if (!entry) return forward_error(entry);
+  if (is_one_entry(*entry)) return found;
+  return fail(ErrorCode::kInvalidArgument, "{} is a folder of runs: `unstarve runs list {}`",
+              *found, *found);
+}
+
 }  // namespace unstarve::runs

@@ -10,4 +10,7 @@ namespace unstarve::runs {
 /// "last", the one there that began last. Errors: kNotFound.
 Result<std::string> find_entry(const std::string& named, const std::string& folder);
 
+/// The same, of a run or runs that belong together alone: kInvalidArgument for a folder of runs.
+Result<std::string> find_one(const std::string& named, const std::string& folder);
+
 }  // namespace unstarve::runs

@@ -27,12 +27,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-enum class Place { kRun, kGroup, kRings, kTags };
+enum class Place { kRun, kGroup, kRings, kTags, kOfTrial };
 
-constexpr std::array<std::string_view, 12> kFilesOfRuns = {
-    "run.sqlite",  "run.sqlite-wal", "run.sqlite-shm", "run.sqlite-journal",
-    "report.html", "diagnosis.json", "output.log",     "note.txt",
-    "tune.json",   "tune.patch",     "fix.patch",      "trials.json"};
+constexpr std::array<std::string_view, 13> kFilesOfRuns = {
+    "run.sqlite",     "run.sqlite-wal", "run.sqlite-shm", "run.sqlite-journal", "report.html",
+    "diagnosis.json", "output.log",     "note.txt",       "tune.json",          "tune.patch",
+    "fix.patch",      "trials.json",    "journal.jsonl"};
+
+// What a trial is kept apart by. Its end empties them; what a killed one left there is its job's.
+constexpr std::array<std::string_view, 3> kFoldersOfTrials = {"caches", "trackers", "written"};
 
 bool begins(std::string_view text, std::string_view with) {
   return text.substr(0, with.size()) == with;
@@ -57,6 +60,7 @@ bool is_ours(Place place, std::string_view name) {
   if (begins(name, ".unstarve-") && ends(name, ".tmp")) return true;
   switch (place) {
     case Place::kTags: return check_tag(std::string(name)).has_value();
+    case Place::kOfTrial: return false;
     case Place::kRings:
       return begins(name, "hook-") || begins(name, "cupti-") || begins(name, "gpu-");
     case Place::kRun:
@@ -128,7 +132,7 @@ class Remover {
                              const std::string& shown) {
     const FileDescriptor inner(
         ::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!inner) return fail_errno(errno, "cannot open " + shown);
+    if (!inner) return leave(shown + "/");
     const auto kind = kind_of(place, name, inner.get());
     if (!kind) return leave(shown + "/");
     const auto is_empty = empty_folder(inner.get(), *kind, shown + "/");
@@ -140,6 +144,11 @@ class Remover {
   static std::optional<Place> kind_of(Place place, std::string_view name, int folder) {
     if (name == kTagsFolder && place != Place::kTags) return Place::kTags;
     if (name == "rings" && place == Place::kRun) return Place::kRings;
+    if (name == kTrialsFolder && place == Place::kGroup) return Place::kGroup;
+    const bool of_trial =
+        place == Place::kOfTrial ||
+        std::find(kFoldersOfTrials.begin(), kFoldersOfTrials.end(), name) != kFoldersOfTrials.end();
+    if (of_trial) return Place::kOfTrial;
     struct stat state {};
     const bool is_run = place == Place::kGroup &&
                         ::fstatat(folder, kStore, &state, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -165,6 +174,11 @@ Status check_removable(const std::string& folder, const host::HostFiles& files) 
   }
   const auto entry = read_entry(folder);
   if (!entry) return forward_error(entry);
+  if (!is_run(folder) && !is_one_entry(*entry)) {
+    return fail(ErrorCode::kInvalidArgument,
+                "{} is a folder of runs, and no run: name one of them, or `unstarve runs prune {}`",
+                folder, folder);
+  }
   for (const CollectedRun& run : entry->runs) {
     const std::string name = entry->folder + "/" + run.summary.name;
     if (!run.summary.problem.empty()) {
@@ -172,8 +186,9 @@ Status check_removable(const std::string& folder, const host::HostFiles& files) 
                   "{} is not removed, since it cannot be read as a run: {}", name,
                   run.summary.problem);
     }
-    if (state_of(run.summary, files, io::Files().now_ns()) == RunState::kRunning) {
-      return fail(ErrorCode::kInvalidArgument, "{} goes on: end its job first", name);
+    if (is_in_use(run.summary, files, io::Files().now_ns())) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "{} goes on, or its report is being made: wait for its end, or end it", name);
     }
   }
   return {};
@@ -181,8 +196,8 @@ Status check_removable(const std::string& folder, const host::HostFiles& files) 
 
 bool may_go(const Entry& entry, const host::HostFiles& files, std::int64_t now_ns) {
   return std::all_of(entry.runs.begin(), entry.runs.end(), [&](const CollectedRun* run) {
-    const RunState state = state_of(run->summary, files, now_ns);
-    return run->summary.tags.empty() && (state == RunState::kEnded || state == RunState::kKilled);
+    return run->summary.tags.empty() && run->summary.problem.empty() &&
+           !is_in_use(run->summary, files, now_ns);
   });
 }
 

@@ -90,6 +90,39 @@ TEST_F(RunRemoval, ASearchGoesWithItsRuns) {
   EXPECT_TRUE(fs::exists(dir("search/images/run.txt")));
 }
 
+TEST_F(RunRemoval, ATuningGoesAndWhatAKilledTrialLeftStays) {
+  write_run(dir("tuned/trials/baseline"));
+  write_run(dir("tuned/trials/bf16"));
+  for (const char* name :
+       {"tuned/journal.jsonl", "tuned/tune.json", "tuned/trials/bf16/tune.json"}) {
+    put_file(name);
+  }
+  fs::create_directories(dir("tuned/caches/TRITON_CACHE_DIR"));
+  const auto whole = remove("tuned", Removing::kPlan);
+  ASSERT_TRUE(whole) << whole.error().message;
+  EXPECT_TRUE(whole->folder_goes);
+  fs::create_directories(dir("tuned/trials/bf16/written/0/changes"));
+  put_file("tuned/trials/bf16/written/0/changes/model.pt");
+  const auto removed = remove("tuned");
+  ASSERT_TRUE(removed) << removed.error().message;
+  EXPECT_THAT(removed->left, ElementsAre("trials/bf16/written/0/changes/model.pt"));
+  EXPECT_FALSE(fs::exists(dir("tuned/caches")));
+  EXPECT_FALSE(fs::exists(dir("tuned/trials/baseline")));
+}
+
+TEST_F(RunRemoval, AFolderOfRunsIsRefused) {
+  write_run(dir("a"));
+  write_run(dir("b"));
+  const auto removed = remove_entry(folder_.path(), Removing::kDo, files_);
+  EXPECT_THAT(removed.error().message, HasSubstr("is a folder of runs"));
+  EXPECT_TRUE(fs::exists(dir("a/run.sqlite")));
+  // By its looks it is a search now; but a search has no index.
+  ASSERT_TRUE(read_collection(folder_.path()));
+  write_run(dir("before"));
+  EXPECT_FALSE(remove_entry(folder_.path(), Removing::kDo, files_));
+  EXPECT_TRUE(fs::exists(dir("a/run.sqlite")));
+}
+
 TEST_F(RunRemoval, WhatIsNoRunThatEndedIsRefusedByName) {
   fs::create_directory(dir("data"));
   put_file("data/report.html");
@@ -101,6 +134,9 @@ TEST_F(RunRemoval, WhatIsNoRunThatEndedIsRefusedByName) {
   write_run(dir("running"),
             {.has_ended = false, .watcher = host::to_text(*host::own_identity(files_))});
   EXPECT_THAT(remove("running").error().message, HasSubstr("goes on"));
+  // Its watcher is there: it judges the run, or makes the next one of a search.
+  write_run(dir("judged"), {.watcher = host::to_text(*host::own_identity(files_))});
+  EXPECT_THAT(remove("judged").error().message, HasSubstr("report is being made"));
   fs::create_directory(dir("broken"));
   put_file("broken/run.sqlite");
   EXPECT_EQ(remove("broken").error().code, ErrorCode::kNotSupported);

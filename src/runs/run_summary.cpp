@@ -36,7 +36,7 @@ std::vector<std::string> tags_of(const RunSummary& run) {
 }
 
 std::string group_of(const RunSummary& run) {
-  const std::size_t slash = run.name.rfind('/');
+  const std::size_t slash = run.name.find('/');
   return slash == run.name.npos ? std::string() : run.name.substr(0, slash);
 }
 

@@ -61,7 +61,7 @@ const trace::FindingRow* leading_finding(const CollectedRun& run);
 std::vector<std::string> command_of(const RunSummary& run);
 std::vector<std::string> tags_of(const RunSummary& run);
 
-/// "ID" of "ID/train", whose runs belong together; empty for a run alone.
+/// The folder that several runs lie in: "ID" of "ID/train"; empty for a run alone.
 std::string group_of(const RunSummary& run);
 
 }  // namespace unstarve::runs

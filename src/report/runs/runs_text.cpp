@@ -105,15 +105,22 @@ Cell cell(std::string_view text, const TextOptions& options, Tone tone = Tone::k
   return {{printable(text, options)}, tone};
 }
 
-void add_row(const ListedRun& listed, bool with_when, const TextOptions& options, Table& table) {
+/// Columns that not every list has.
+struct ListColumns {
+  bool when = false;
+  bool tags = false;
+};
+
+void add_row(const ListedRun& listed, const ListColumns& with, const TextOptions& options,
+             Table& table) {
   const RunSummary& run = listed.run->summary;
   std::vector<Cell> row = {cell(list_name(listed), options)};
-  if (with_when) row.push_back(cell(local_time_text(run.started_wall_ns, false), options));
+  if (with.when) row.push_back(cell(local_time_text(run.started_wall_ns, false), options));
   row.push_back({{run.duration_s ? seconds_text(*run.duration_s) : "-"}});
   row.push_back(cell(state_words(listed), options, state_tone(listed)));
   row.push_back({{gpu_words(run)}});
   row.push_back(cell(verdict_words(*listed.run), options));
-  row.push_back(cell(run.tags, options));
+  if (with.tags) row.push_back(cell(run.tags, options));
   row.push_back(cell(command_text(run), options));
   table.rows.push_back(std::move(row));
 }
@@ -222,15 +229,19 @@ std::string state_words(const ListedRun& listed) {
 }
 
 std::string runs_table(const std::vector<ListedRun>& listed, const TextOptions& options) {
-  const bool with_when = std::any_of(listed.begin(), listed.end(),
-                                     [](const ListedRun& run) { return !says_when(run.name); });
-  Table table;
-  table.columns = {{{"run"}, false}};
-  if (with_when) table.columns.push_back({{"began"}, false});
-  for (const char* const title : {"took", "state", "GPU", "verdict", "tags", "command"}) {
-    table.columns.push_back({{title}, false});
+  ListColumns with;
+  for (const ListedRun& run : listed) {
+    with.when = with.when || !says_when(run.name);
+    with.tags = with.tags || !run.run->summary.tags.empty();
   }
-  for (const ListedRun& run : listed) add_row(run, with_when, options, table);
+  Table table;
+  const auto add = [&table](const char* title) { table.columns.push_back({{title}, false}); };
+  add("run");
+  if (with.when) add("began");
+  for (const char* const title : {"took", "state", "GPU", "verdict"}) add(title);
+  if (with.tags) add("tags");
+  add("command");
+  for (const ListedRun& run : listed) add_row(run, with, options, table);
   fit_command(options, table);
   return render_table(table, options);
 }

@@ -121,18 +121,20 @@ CREATE TABLE runs AS SELECT
   run.name AS run,
   CASE WHEN started_wall_ns > 0
        THEN strftime('%Y-%m-%d %H:%M:%S', started_wall_ns / 1000000000, 'unixepoch') END AS began,
-  started_wall_ns / 1e9 AS began_s,
-  duration_s, state.state AS state, exit_code, exit_signal, command, stage, host, device_kind,
-  device_name AS device, steps, step_us / 1e3 AS step_ms, samples_per_s, au_ratio, gpu_idle_ratio,
-  finding.cause AS cause, finding.detail AS detail, finding.share AS share_ratio,
-  tags, note, size_bytes, unstarve_version, problem
+  nullif(started_wall_ns, 0) / 1e9 AS began_s,
+  duration_s, state.state AS state, exit_code, exit_signal, nullif(command, '') AS command,
+  nullif(stage, '') AS stage, nullif(host, '') AS host, nullif(device_kind, '') AS device_kind,
+  nullif(device_name, '') AS device, steps, step_us / 1e3 AS step_ms, samples_per_s, au_ratio,
+  gpu_idle_ratio, state.cause AS cause, state.detail AS detail, state.share AS share_ratio,
+  nullif(tags, '') AS tags, nullif(note, '') AS note, size_bytes,
+  nullif(unstarve_version, '') AS unstarve_version, nullif(problem, '') AS problem
 FROM run
 LEFT JOIN state ON state.run = run.name
-LEFT JOIN finding ON finding.run = run.name AND finding.idx = state.leading
 ORDER BY started_wall_ns DESC, run.name DESC;
 CREATE TABLE findings AS SELECT
-  finding.run AS run, idx AS position, idx IS state.leading AS leads, cause, detail,
-  share AS share_ratio, confidence, evidence, remedies
+  finding.run AS run, idx AS position, idx IS state.leading AS leads, finding.cause AS cause,
+  finding.detail AS detail,
+  finding.share AS share_ratio, confidence, evidence, remedies
 FROM finding LEFT JOIN state ON state.run = finding.run ORDER BY finding.rowid;
 CREATE TABLE trials AS SELECT
   run, remedy, predicted_speedup, low AS predicted_low, high AS predicted_high, measured_speedup,
@@ -145,16 +147,19 @@ COMMIT;
 Status insert_states(const Collection& collection, const std::vector<RunState>& states,
                      Database& database) {
   Status made = database.execute(
-      "CREATE TABLE state (run TEXT PRIMARY KEY, state TEXT, leading INTEGER) WITHOUT ROWID");
+      "CREATE TABLE state (run TEXT PRIMARY KEY, state TEXT, leading INTEGER, cause TEXT, "
+      "detail TEXT, share REAL) WITHOUT ROWID");
   if (!made) return made;
-  auto insert = database.prepare("INSERT INTO state VALUES (?, ?, ?)");
+  auto insert = database.prepare("INSERT INTO state VALUES (?, ?, ?, ?, ?, ?)");
   if (!insert) return forward_error(insert);
   for (std::size_t i = 0; i < states.size(); ++i) {
     const CollectedRun& run = collection.runs[i];
     const trace::FindingRow* const leading = leading_finding(run);
-    const trace::SqlValue index =
-        leading == nullptr ? trace::SqlValue(nullptr) : trace::SqlValue(leading->index);
-    made = insert->run({run.summary.name, to_string(states[i]), index});
+    const std::string& name = run.summary.name;
+    made = leading == nullptr
+               ? insert->run({name, to_string(states[i]), nullptr, nullptr, nullptr, nullptr})
+               : insert->run({name, to_string(states[i]), leading->index, leading->cause,
+                              leading->detail, leading->share});
     if (!made) return made;
   }
   return {};

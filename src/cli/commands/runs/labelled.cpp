@@ -27,7 +27,7 @@ struct NoteOptions {
 
 /// All tags, or none where one of them is no tag.
 Status tag(const TagOptions& options) {
-  const auto folder = runs::find_entry(options.run, kRunsFolder);
+  const auto folder = runs::find_one(options.run, kRunsFolder);
   if (!folder) return forward_error(folder);
   for (const std::string& tag : options.tags) {
     if (const Status fine = runs::check_tag(tag); !fine) return fine;
@@ -44,7 +44,7 @@ Status tag(const TagOptions& options) {
 }
 
 Status note(const NoteOptions& options) {
-  const auto folder = runs::find_entry(options.run, kRunsFolder);
+  const auto folder = runs::find_one(options.run, kRunsFolder);
   if (!folder) return forward_error(folder);
   if (const Status done = runs::write_note(*folder, options.text); !done) return done;
   say(*folder + (options.text.empty() ? " has no note now" : " has the note"));

@@ -115,7 +115,7 @@ Status remove_asked(const std::vector<std::string>& folders, bool yes) {
 Status rm(const RmOptions& options) {
   std::vector<std::string> folders;
   for (const std::string& run : options.runs) {
-    auto folder = runs::find_entry(run, kRunsFolder);
+    auto folder = runs::find_one(run, kRunsFolder);
     if (!folder) return forward_error(folder);
     folders.push_back(*std::move(folder));
   }

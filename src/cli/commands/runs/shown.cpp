@@ -56,7 +56,7 @@ Status list(const ListOptions& options) {
 }
 
 Status show(const ShowOptions& options) {
-  const auto folder = runs::find_entry(options.run, kRunsFolder);
+  const auto folder = runs::find_one(options.run, kRunsFolder);
   if (!folder) return forward_error(folder);
   const auto entry = runs::read_entry(*folder);
   if (!entry) return forward_error(entry);
