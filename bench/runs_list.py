@@ -22,6 +22,7 @@ from pathlib import Path
 
 RECORDED = Path(__file__).resolve().parent.parent / "tests/data/runs"
 INDEX = ".index.sqlite"
+QUERY = "SELECT cause, count(*) FROM runs GROUP BY 1"
 # An index does not trust what was changed less than 2 s before it was written.
 TICKS_S = 2.5
 
@@ -50,7 +51,7 @@ def measure(folder: Path, repeats: int) -> dict[str, float]:
         (folder / INDEX).unlink(missing_ok=True)
         times["without"].append(seconds_of(*listed))
         times["with"].append(seconds_of(*listed))
-        times["query"].append(seconds_of("query", runs, "SELECT cause, count(*) FROM runs GROUP BY 1"))
+        times["query"].append(seconds_of("query", runs, QUERY))
         new.mkdir()
         shutil.copyfile(next(folder.glob("0*/run.sqlite")), new / "run.sqlite")
         times["one_new"].append(seconds_of(*listed))

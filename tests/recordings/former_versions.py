@@ -60,8 +60,9 @@ def make(version: str) -> None:
     if version != "first":
         store.execute(STAGE)
     store.execute("ATTACH ? AS recorded", (f"{RECORDING}",))
-    tables = [row[0] for row in store.execute("SELECT name FROM main.sqlite_master "
-                                              "WHERE type = 'table'")]
+    tables = [
+        row[0] for row in store.execute("SELECT name FROM main.sqlite_master WHERE type = 'table'")
+    ]
     for table in tables:
         names = ", ".join(columns_of(store, "main", table))
         store.execute(f"INSERT INTO main.{table} ({names}) SELECT {names} FROM recorded.{table}")
