@@ -28,6 +28,8 @@ using runs::RunState;
 using runs::RunSummary;
 
 constexpr int kNarrowestCommand = 12;
+constexpr int kWidestVerdict = 32;
+constexpr int kWidestTags = 24;
 
 /// Fewer words than finding_words(), for a column.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kShortCauses = {{
@@ -53,8 +55,10 @@ std::string command_text(const RunSummary& run) {
 std::string without_middle(const std::string& text, int width, const TextOptions& options) {
   if (display_width(text) <= width) return text;
   const int kept_behind = width / 3;
-  std::size_t from = 0;
-  std::string_view tail = text;
+  // A command may be long: only its end is looked at, from where a character begins.
+  std::size_t from = text.size() - std::min(text.size(), 4 * static_cast<std::size_t>(width));
+  while (from < text.size() && (static_cast<unsigned char>(text[from]) & 0xC0U) == 0x80U) ++from;
+  std::string_view tail = std::string_view(text).substr(from);
   while (display_width(tail) > kept_behind) {
     from += decode_at(text, from).bytes;
     tail = std::string_view(text).substr(from);
@@ -105,6 +109,10 @@ Cell cell(std::string_view text, const TextOptions& options, Tone tone = Tone::k
   return {{printable(text, options)}, tone};
 }
 
+Cell clipped(std::string_view text, int width, const TextOptions& options) {
+  return {{clip(printable(text, options), width, options)}};
+}
+
 /// Columns that not every list has.
 struct ListColumns {
   bool when = false;
@@ -119,8 +127,8 @@ void add_row(const ListedRun& listed, const ListColumns& with, const TextOptions
   row.push_back({{run.duration_s ? seconds_text(*run.duration_s) : "-"}});
   row.push_back(cell(state_words(listed), options, state_tone(listed)));
   row.push_back({{gpu_words(run)}});
-  row.push_back(cell(verdict_words(*listed.run), options));
-  if (with.tags) row.push_back(cell(run.tags, options));
+  row.push_back(clipped(verdict_words(*listed.run), kWidestVerdict, options));
+  if (with.tags) row.push_back(clipped(run.tags, kWidestTags, options));
   row.push_back(cell(command_text(run), options));
   table.rows.push_back(std::move(row));
 }

@@ -161,6 +161,11 @@ Status check_tables(const trace::Database& store, const std::string& folder) {
               folder, found);
 }
 
+/// Never in a file. It removes what is temporary, so it comes before the views.
+Status sort_in_memory(trace::Database& database) {
+  return database.execute("PRAGMA temp_store = MEMORY");
+}
+
 struct Prepared {
   trace::Database database;
   Names tables;
@@ -172,11 +177,7 @@ Result<Prepared> prepare_run(const std::string& folder) {
   auto store = trace::Database::open_read_only(folder + "/" + kStore);
   if (!store) return forward_error(store);
   if (const Status fine = check_tables(*store, folder); !fine) return forward_error(fine);
-  // Sorting then goes on in memory, never in a file. It removes what is temporary, so it comes
-  // first.
-  if (const Status set = store->execute("PRAGMA temp_store = MEMORY"); !set) {
-    return forward_error(set);
-  }
+  if (const Status set = sort_in_memory(*store); !set) return forward_error(set);
   const std::string name = std::filesystem::path(whole_path(folder)).filename().string();
   const Status made = make_run_views(*store, *run, name);
   if (!made) return forward_error(made);
@@ -195,6 +196,7 @@ Result<Prepared> prepare_folder(const std::string& folder) {
   }
   auto database = make_folder_tables(*collection, states);
   if (!database) return forward_error(database);
+  if (const Status set = sort_in_memory(*database); !set) return forward_error(set);
   return Prepared{*std::move(database), Names(folder_views().begin(), folder_views().end())};
 }
 
