@@ -85,8 +85,9 @@ Result<std::vector<FoundRun>> find_runs(const std::string& folder) {
   std::vector<FoundRun> runs;
   const auto add = [&](const std::string& name) {
     std::optional<FoundRun> run = find_run(folder, name);
-    if (run) runs.push_back(*std::move(run));
-    return run.has_value();
+    if (!run) return false;
+    runs.push_back(*std::move(run));
+    return true;
   };
   for (const std::string& name : *names) {
     if (add(name)) continue;

@@ -20,12 +20,7 @@ namespace unstarve::runs {
 
 namespace {
 
-struct StatementClose {
-  using Handle = sqlite3_stmt*;
-  static Handle invalid() { return nullptr; }
-  static void close(Handle statement) noexcept { sqlite3_finalize(statement); }
-};
-using OwnStatement = UniqueHandle<StatementClose>;
+using OwnStatement = UniqueHandle<trace::StatementTraits>;
 
 std::string_view bytes_of(const void* bytes, int size) {
   return bytes == nullptr
@@ -153,8 +148,8 @@ using Names = std::set<std::string, std::less<>>;
 Status check_tables(const trace::Database& store, const std::string& folder) {
   std::string found;
   const Status read =
-      trace::for_each_row(store, "SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL%'",
-                          {}, [&found](const trace::Statement& row) { found = row.text(0); });
+      trace::for_each_row(store, "SELECT name FROM sqlite_schema WHERE sql LIKE '%virtual%'", {},
+                          [&found](const trace::Statement& row) { found = row.text(0); });
   if (!read) return read;
   if (found.empty()) return {};
   return fail(ErrorCode::kNotSupported, "{} is no run of unstarve's: its table {} is virtual",
