@@ -81,6 +81,11 @@ Result<std::vector<FoundRun>> find_runs(const std::string& folder) {
                 folder);
   }
   const auto names = folders_in(folder);
+  if (!names && names.error().code == ErrorCode::kNotFound) {
+    return fail(ErrorCode::kNotFound,
+                "there is no folder {}: `unstarve run -- COMMAND` makes `runs` where it is started",
+                folder);
+  }
   if (!names) return forward_error(names);
   std::vector<FoundRun> runs;
   const auto add = [&](const std::string& name) {

@@ -89,7 +89,7 @@ struct Hostile {
 };
 
 constexpr Hostile kHostile[] = {
-    {"ATTACH '/tmp/x' AS y", "ATTACH"},
+    {"ATTACH '/tmp/unstarve-written-by-a-query' AS y", "ATTACH"},
     {"DETACH main", "DETACH"},
     {"PRAGMA journal_mode = DELETE", "PRAGMA"},
     {"PRAGMA query_only = 0", "PRAGMA"},
@@ -103,7 +103,7 @@ constexpr Hostile kHostile[] = {
     {"WITH step AS (SELECT * FROM sqlite_master) SELECT * FROM step", "sqlite_master"},
     {"SELECT (SELECT name FROM sqlite_master)", "sqlite_master"},
     {"SELECT load_extension('x.so')", "load_extension()"},
-    {"SELECT writefile('/tmp/x', 'y')", "writefile"},
+    {"SELECT writefile('/tmp/unstarve-written-by-a-query', 'y')", "writefile"},
     {"SELECT readfile('/etc/passwd')", "readfile"},
     {"SELECT fts3_tokenizer('simple')", "fts3_tokenizer()"},
     {"SELECT randomblob(1000000000)", "randomblob()"},
@@ -122,7 +122,7 @@ constexpr Hostile kHostile[] = {
     {"DROP VIEW steps", "refused"},
     {"ALTER TABLE step RENAME TO x", "refused"},
     {"VACUUM", "only reads"},
-    {"VACUUM INTO '/tmp/x'", "only reads"},
+    {"VACUUM INTO '/tmp/unstarve-written-by-a-query'", "only reads"},
     {"BEGIN IMMEDIATE", "a transaction"},
     {"SAVEPOINT x", "a transaction"},
     {"REINDEX", "REINDEX"},
@@ -146,7 +146,7 @@ TEST_F(Query, WhatIsMoreThanReadingIsRefusedByName) {
     EXPECT_THAT(refusal(hostile.sql), HasSubstr(hostile.why)) << hostile.sql;
   }
   EXPECT_EQ(bytes_of_file(run_ + "/run.sqlite"), before);
-  EXPECT_FALSE(fs::exists("/tmp/x"));
+  EXPECT_FALSE(fs::exists("/tmp/unstarve-written-by-a-query"));
 }
 
 TEST_F(Query, AStatementThatIsTooLongOrTooDeepIsRefused) {

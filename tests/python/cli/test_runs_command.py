@@ -86,6 +86,16 @@ def test_wrong_words_are_answered_with_the_nearest(runs: Path) -> None:
         assert wanted in done.stderr
 
 
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    done = unstarve("runs", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "there is no folder runs" in done.stderr and "unstarve run --" in done.stderr
+    (tmp_path / "runs").mkdir()
+    empty = unstarve("runs", cwd=tmp_path)
+    assert empty.returncode == 0
+    assert "runs holds no run" in empty.stderr
+
+
 def test_tags_and_notes_lie_in_the_run(runs: Path) -> None:
     assert unstarve("runs", "tag", str(runs / "trained"), "good", "lr=1e-3").returncode == 0
     assert unstarve("runs", "note", str(runs / "trained"), "the first one").returncode == 0
