@@ -199,6 +199,8 @@ Status QueryGuard::apply(trace::Database& database) {
   if (!set) return set;
   sqlite3_hard_heap_limit64(kHeapBytesMax);
   for (const auto& [limit, value] : kLimits) sqlite3_limit(raw, limit, value);
+  // A name in double quotes that no column has is an error, and no text.
+  sqlite3_db_config(raw, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
   sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(raw, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);

@@ -136,6 +136,7 @@ constexpr Hostile kHostile[] = {
     {"-- nothing", "empty"},
     {"SELEKT 1", "syntax error"},
     {"SELECT nought FROM steps", "no such column"},
+    {"SELECT pid FROM steps WHERE told_by = \"optimiser\"", "no such column"},
     {"SELECT replace(printf('%1000000d', 1), ' ', '1234567890')", "too big"},
     {"SELECT hex(hex(hex(printf('%1000000d', 1))))", "too big"},
 };
