@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
-#include <filesystem>
-#include <system_error>
 
 #include "base/io/read.h"
 #include "base/io/write.h"
@@ -15,8 +13,6 @@
 namespace unstarve::runs {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::size_t kTagBytesMax = 64;
 constexpr std::size_t kTagsMax = 100;

@@ -11,7 +11,10 @@
 #include <cerrno>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string_view>
+#include <utility>
 
 #include "base/io/files.h"
 #include "base/unique_handle.h"
@@ -27,15 +30,32 @@ namespace {
 
 namespace fs = std::filesystem;
 
-enum class Place { kRun, kGroup, kRings, kTags, kOfTrial };
+enum class Place {
+  kRun,      // by itself, perhaps in a folder that its user had before
+  kTrial,    // a run in a folder of runs that belong together
+  kGroup,    // that folder
+  kRings,    // of a run
+  kTags,     // of a run or a group
+  kOfTrial,  // what a trial is kept apart by
+};
 
-constexpr std::array<std::string_view, 13> kFilesOfRuns = {
-    "run.sqlite",     "run.sqlite-wal", "run.sqlite-shm", "run.sqlite-journal", "report.html",
-    "diagnosis.json", "output.log",     "note.txt",       "tune.json",          "tune.patch",
-    "fix.patch",      "trials.json",    "journal.jsonl"};
+using NameList = std::span<const std::string_view>;
 
-// What a trial is kept apart by. Its end empties them; what a killed one left there is its job's.
-constexpr std::array<std::string_view, 3> kFoldersOfTrials = {"caches", "trackers", "written"};
+constexpr std::array<std::string_view, 7> kFilesOfRuns = {
+    "run.sqlite",  "run.sqlite-wal", "run.sqlite-shm", "run.sqlite-journal",
+    "report.html", "diagnosis.json", kNoteFile};
+constexpr std::array<std::string_view, 2> kFilesOfTrials = {"output.log", "tune.json"};
+constexpr std::array<std::string_view, 8> kFilesOfGroups = {
+    "report.html", "trials.json",   "fix.patch", "tune.json",
+    "tune.patch",  "journal.jsonl", kNoteFile,   kIndexFile};
+
+// A trial's end empties them; what a killed one left there is its job's.
+constexpr std::array<std::string_view, 2> kFoldersOfTrials = {"trackers", "written"};
+constexpr std::array<std::string_view, 1> kFoldersOfGroups = {"caches"};
+
+bool is_among(std::string_view name, NameList names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 bool begins(std::string_view text, std::string_view with) {
   return text.substr(0, with.size()) == with;
@@ -54,21 +74,26 @@ bool is_numbered(std::string_view name, std::string_view before, std::string_vie
                      [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
 }
 
+bool is_of_run(std::string_view name) {
+  return is_among(name, kFilesOfRuns) || is_numbered(name, "events-", ".uev") ||
+         is_numbered(name, "kineto-", ".json.gz") || is_numbered(name, "kineto-", ".json");
+}
+
 /// Whether unstarve gives a file such a name there.
-bool is_ours(Place place, std::string_view name) {
-  // What a killed writer left of a file that it was about to put in place.
-  if (begins(name, ".unstarve-") && ends(name, ".tmp")) return true;
+bool is_ours(Place place, std::string_view name, std::int64_t size) {
   switch (place) {
-    case Place::kTags: return check_tag(std::string(name)).has_value();
+    case Place::kTags: return size == 0 && check_tag(std::string(name)).has_value();
     case Place::kOfTrial: return false;
     case Place::kRings:
       return begins(name, "hook-") || begins(name, "cupti-") || begins(name, "gpu-");
     case Place::kRun:
+    case Place::kTrial:
     case Place::kGroup: break;
   }
-  return std::find(kFilesOfRuns.begin(), kFilesOfRuns.end(), name) != kFilesOfRuns.end() ||
-         name == kIndexFile || is_numbered(name, "events-", ".uev") ||
-         is_numbered(name, "kineto-", ".json.gz") || is_numbered(name, "kineto-", ".json");
+  // What a killed writer left of a file that it was about to put in place.
+  if (begins(name, ".unstarve-") && ends(name, ".tmp")) return true;
+  if (place == Place::kGroup) return is_among(name, kFilesOfGroups);
+  return is_of_run(name) || (place == Place::kTrial && is_among(name, kFilesOfTrials));
 }
 
 struct DirCloser {
@@ -120,7 +145,7 @@ class Remover {
       return fail_errno(errno, "cannot remove " + shown);
     }
     if (S_ISDIR(state.st_mode)) return remove_folder(folder, name, place, shown);
-    if (!S_ISREG(state.st_mode) || !is_ours(place, name)) return leave(shown);
+    if (!S_ISREG(state.st_mode) || !is_ours(place, name, state.st_size)) return leave(shown);
     removal_.bytes += state.st_size;
     ++removal_.files;
     const bool failed = how_ == Removing::kDo && ::unlinkat(folder, name.c_str(), 0) != 0;
@@ -142,18 +167,18 @@ class Remover {
   }
 
   static std::optional<Place> kind_of(Place place, std::string_view name, int folder) {
-    if (name == kTagsFolder && place != Place::kTags) return Place::kTags;
-    if (name == "rings" && place == Place::kRun) return Place::kRings;
-    if (name == kTrialsFolder && place == Place::kGroup) return Place::kGroup;
-    const bool of_trial =
-        place == Place::kOfTrial ||
-        std::find(kFoldersOfTrials.begin(), kFoldersOfTrials.end(), name) != kFoldersOfTrials.end();
-    if (of_trial) return Place::kOfTrial;
+    const bool in_run = place == Place::kRun || place == Place::kTrial;
+    if (place == Place::kOfTrial) return place;
+    if (name == kTagsFolder && (in_run || place == Place::kGroup)) return Place::kTags;
+    if (name == "rings" && in_run) return Place::kRings;
+    if (place == Place::kTrial && is_among(name, kFoldersOfTrials)) return Place::kOfTrial;
+    if (place != Place::kGroup) return std::nullopt;
+    if (name == kTrialsFolder) return Place::kGroup;
+    if (is_among(name, kFoldersOfGroups)) return Place::kOfTrial;
     struct stat state {};
-    const bool is_run = place == Place::kGroup &&
-                        ::fstatat(folder, kStore, &state, AT_SYMLINK_NOFOLLOW) == 0 &&
-                        S_ISREG(state.st_mode);
-    return is_run ? std::optional(Place::kRun) : std::nullopt;
+    const bool is_run =
+        ::fstatat(folder, kStore, &state, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(state.st_mode);
+    return is_run ? std::optional(Place::kTrial) : std::nullopt;
   }
 
   bool leave(const std::string& shown) {

@@ -58,8 +58,9 @@ TEST_F(RunRemoval, WhatIsSomebodyElsesStays) {
   put_file("outside");
   fs::create_directories(dir("run/checkpoints"));
   fs::create_directories(dir("elsewhere"));
-  for (const char* name : {"run/checkpoints/1.pt", "run/model.pt", "run/rings/mine",
-                           "run/kineto-x.json.gz", "elsewhere/hook-1-2.ring"}) {
+  for (const char* name :
+       {"run/checkpoints/1.pt", "run/model.pt", "run/rings/mine", "run/kineto-x.json.gz",
+        "run/output.log", "run/caches.txt", "elsewhere/hook-1-2.ring"}) {
     put_file(name);
   }
   fs::create_symlink(dir("outside"), dir("run/report.html"));
@@ -67,12 +68,22 @@ TEST_F(RunRemoval, WhatIsSomebodyElsesStays) {
   const auto removed = remove("run");
   ASSERT_TRUE(removed) << removed.error().message;
   EXPECT_FALSE(removed->folder_goes);
-  EXPECT_THAT(removed->left, UnorderedElementsAre("checkpoints/", "kineto-x.json.gz", "model.pt",
-                                                  "report.html", "rings/mine", "tags"));
+  EXPECT_THAT(removed->left,
+              UnorderedElementsAre("caches.txt", "checkpoints/", "kineto-x.json.gz", "model.pt",
+                                   "output.log", "report.html", "rings/mine", "tags"));
   EXPECT_TRUE(fs::exists(dir("outside")));
   EXPECT_TRUE(fs::exists(dir("elsewhere/hook-1-2.ring")));
   EXPECT_TRUE(fs::exists(dir("run/checkpoints/1.pt")));
   EXPECT_FALSE(fs::exists(dir("run/run.sqlite")));
+}
+
+TEST_F(RunRemoval, OnlyAnEmptyFileIsATag) {
+  write_run(dir("run"));
+  ASSERT_TRUE(add_tag(dir("run"), "kept"));
+  put_file("run/tags/mine");
+  const auto removed = remove("run");
+  ASSERT_TRUE(removed) << removed.error().message;
+  EXPECT_THAT(removed->left, ElementsAre("tags/mine"));
 }
 
 TEST_F(RunRemoval, ASearchGoesWithItsRuns) {

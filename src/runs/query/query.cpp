@@ -2,7 +2,6 @@
 
 #include <sqlite3.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <string_view>
