@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <memory>
@@ -84,7 +83,6 @@ Status prepare(GateCommandOptions& options) {
   }
   options.gate.budget_s = 60 * options.budget_minutes;
   options.baseline.when = today();
-  options.baseline.runs = std::min(options.baseline.runs, options.gate.judging.runs_max);
   if (options.gate.folder.empty()) {
     auto made = launch::make_run_folder("runs", options.gate.command);
     if (!made) return forward_error(made);
@@ -153,14 +151,14 @@ void run_gate(GateCommandOptions& options, CommandContext& context) {
   context.exit_code = exit_code_of(*found);
 }
 
-void add_judging_options(Command& command, GateCommandOptions& options) {
+Option add_judging_options(Command& command, GateCommandOptions& options) {
   command.option(
       "--fail-on", options.fail_on,
       "limits such as 'step_time>5%,au<90%' in place of the usual ones (5 % or points of "
       "what the host, the CPU and the GPU do, and of the step)");
-  command.option("--runs", options.gate.judging.runs_max, "at most so many runs a side")
-      .between(3, kMostGateRuns)
-      .shows_default();
+  Option runs = command.option("--runs", options.gate.judging.runs_max,
+                               "at most so many runs a side; with --accept so many, else 6");
+  runs.between(3, kMostGateRuns).shows_default();
   command
       .option("--seconds", options.gate.seconds,
               "length of a run after its first step; one whose step is known ends before")
@@ -169,6 +167,7 @@ void add_judging_options(Command& command, GateCommandOptions& options) {
   command.option("--budget-minutes", options.budget_minutes, "no run begins that would end later")
       .between(0.1, kMostGateMinutes)
       .shows_default();
+  return runs;
 }
 
 }  // namespace
@@ -184,7 +183,7 @@ void add_gate_command(CommandLine& line, CommandContext& context) {
       .option("--base", options->gate.base,
               "a git reference, or a baseline file that --accept made")
       .required();
-  add_judging_options(command, *options);
+  const Option runs = add_judging_options(command, *options);
   command.option("--emulate", options->emulate, "run on this GPU emulated (a100, h100, ...)");
   command.flag("--accept", options->accept,
                "make, or make anew, the baseline file of --base from the job as it is");
@@ -196,7 +195,10 @@ void add_gate_command(CommandLine& line, CommandContext& context) {
   add_isolation_options(command, options->gate.isolation);
   command.option("COMMAND", options->gate.command, "the job, after --").required();
   command.ends_with_words();
-  command.when_named([&context, options] { run_gate(*options, context); });
+  command.when_named([&context, runs, options] {
+    if (runs.was_given()) options->baseline.runs = options->gate.judging.runs_max;
+    run_gate(*options, context);
+  });
 }
 
 }  // namespace unstarve::cli
