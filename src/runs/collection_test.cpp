@@ -231,6 +231,9 @@ TEST_F(RunsFolder, ATuningsRunsAreOneLineAndAProjectsAreOneEach) {
     EXPECT_EQ(run.summary.tags, run.summary.name[0] == 't' ? "night" : "") << run.summary.name;
   }
   EXPECT_TRUE(is_one_entry(*read_entry(dir("tuned"))));
+  write_run(dir("gate/now-warm-up"));
+  write_run(dir("gate/base-1"));
+  EXPECT_TRUE(is_one_entry(*read_entry(dir("gate"))));
   EXPECT_FALSE(is_one_entry(*read_entry(dir("project"))));
   EXPECT_FALSE(is_one_entry(read));
 }

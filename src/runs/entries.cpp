@@ -39,7 +39,8 @@ bool belong_together(const std::vector<const CollectedRun*>& runs) {
   return has_stages || std::any_of(runs.begin(), runs.end(), [](const CollectedRun* run) {
            const std::string& name = run->summary.name;
            const std::string own = name.substr(name.rfind('/') + 1);
-           return own == "before" || own == "baseline";  // of `run --fix`, of `tune`
+           // Of `run --fix`, of `tune`, of `gate`.
+           return own == "before" || own == "baseline" || own == "now-warm-up";
          });
 }
 
