@@ -106,6 +106,8 @@ TEST(Comparison, NamesThePartThatMovedAndTheWorkersBehindIt) {
   ASSERT_TRUE(found.moved->reason);
   EXPECT_EQ(found.moved->reason->kind, MovedBy::kWorkers);
   EXPECT_EQ(found.moved->reason->b, 2);
+  after.signals.num_workers = WhyAbsent::kNotObserved;
+  EXPECT_FALSE(compare(side_of(before), side_of(after)).moved->reason) << "of a trace";
 }
 
 TEST(Comparison, NamesTheStageOfLoadingThatTakesLonger) {

@@ -142,7 +142,8 @@ std::optional<MovedReason> moved_neighbours(const Side& a, const Side& b, double
 }
 
 std::optional<MovedReason> why_waits(const Side& a, const Side& b, double sign) {
-  const double workers = std::log(workers_of(a) / workers_of(b));
+  const bool known = a.first().signals.num_workers && b.first().signals.num_workers;
+  const double workers = known ? std::log(workers_of(a) / workers_of(b)) : 0;
   const double before = fetch_ms(a);
   const double after = fetch_ms(b);
   const double work = before > 0 && after > 0 ? std::log(after / before) : 0;

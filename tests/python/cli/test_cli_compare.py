@@ -8,7 +8,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from command_line import environment, unstarve
+from command_line import ROOT, environment, unstarve
 from recorded import recorded
 
 
@@ -111,3 +111,14 @@ def test_settings_and_the_script_that_differ_are_shown(tmp_path: Path) -> None:
     markdown = unstarve("compare", str(a), str(b), "--markdown", "-").stdout
     assert markdown.startswith("**B's time of a step does not certainly differ")
     assert "```diff" in markdown and "\x1b" not in markdown
+
+
+def test_profiler_traces_are_compared_as_far_as_they_tell() -> None:
+    traces = ROOT / "tests/data/traces"
+    found = compared(
+        str(traces / "resnet50_num_workers_0_worker0.1623143089861.json.gz"),
+        str(traces / "resnet50_num_workers_4_worker0.1623212756351.json.gz"),
+    )
+    assert found["moved"]["part"] == "input_wait" and found["moved"]["points"] < -30
+    assert "reason" not in found["moved"], "neither says how many workers the other has"
+    assert "cpu_ms_per_step" not in by_id(found)
