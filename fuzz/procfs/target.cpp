@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "host/cgroup.h"
+#include "host/cpu_energy.h"
 #include "host/process_identity.h"
 #include "host/procfs.h"
 #include "host/thread_look.h"
@@ -24,6 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)parse_flat_keyed(text, "nr_throttled");
   (void)parse_io_stat(text);
   (void)parse_blkio_bytes(text);
+  (void)parse_microjoules(text);
   (void)parse_cgroup_mount(text);
   (void)parse_blocked_call(text);
   (void)doing_with_descriptor(text);

@@ -77,6 +77,12 @@ class HostFaults : public testing::Test {
     write("/sys/fs/cgroup/cpu.stat", "nr_throttled 2\nthrottled_usec 5\n");
     write("/sys/fs/cgroup/memory.current", "4096\n");
     write("/proc/self/stat", stat_of(1, 0));
+    write("/sys/class/powercap/intel-rapl:0/name", "package-0\n");
+    write("/sys/class/powercap/intel-rapl:0/max_energy_range_uj", "9999999\n");
+    write_energy(9'000'000);
+  }
+  void write_energy(std::int64_t uj) {
+    write("/sys/class/powercap/intel-rapl:0/energy_uj", std::to_string(uj) + "\n");
   }
   static std::string stat_of(std::int64_t pid, std::int64_t parent) {
     return std::to_string(pid) + " (python) S " + std::to_string(parent) +
@@ -143,6 +149,28 @@ TEST_F(HostFaults, WithoutFaultsEverythingIsThere) {
   EXPECT_DOUBLE_EQ(*find(view, "job.effective_cores"), 1.5);
   EXPECT_DOUBLE_EQ(*find(view, "cgroup.throttled_cores"), 0.0);
   EXPECT_DOUBLE_EQ(*find(view, "host.memory_total_bytes"), 4096.0 * 1024.0);
+}
+
+TEST_F(HostFaults, TheProcessorsEnergyCountsOnWhenItsCounterWraps) {
+  const host::HostFiles files(root_);
+  Sampler sampler({&clock_, &files, nullptr, writer_.get()}, {.period_ns = kSecondNs}, kJob);
+  for (const std::int64_t uj : {9'000'000, 9'999'999, 1'500'000}) {
+    write_energy(uj);
+    clock_.sleep_until_ns(sampler.next_deadline_ns());
+    sampler.tick();
+  }
+  EXPECT_NEAR(*find(sampler.live(), "host.cpu_energy_j"), 2.5, 1e-9);
+  write("/sys/class/powercap/intel-rapl:0/energy_uj", "");
+  clock_.sleep_until_ns(sampler.next_deadline_ns());
+  sampler.tick();
+  EXPECT_FALSE(find(sampler.live(), "host.cpu_energy_j")) << "absent, not zero";
+  (void)sampler.finish();
+}
+
+TEST_F(HostFaults, WithoutACounterTheProcessorsEnergyIsNotSupported) {
+  std::filesystem::remove_all(root_ + "/sys/class/powercap");
+  const LiveView view = sample(std::make_shared<FailingFiles>());
+  EXPECT_EQ(find(view, "host.cpu_energy_j").why_absent(), WhyAbsent::kNotSupported);
 }
 
 TEST_F(HostFaults, LimitsAreReadAgainEveryMinuteThoughTicksWereSkipped) {

@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "observe/outside/cgroup_source.h"
+#include "observe/outside/cpu_energy_source.h"
 #include "observe/outside/gpu_source.h"
 #include "observe/outside/host_source.h"
 #include "observe/outside/job_source.h"
@@ -55,6 +56,7 @@ Sampler::Sampler(const SamplerWiring& wiring, const SamplerOptions& options, pid
   sources_.push_back(std::make_unique<JobSource>(*wiring.files, job));
   sources_.push_back(std::make_unique<CgroupSource>(*wiring.files, job));
   sources_.push_back(std::make_unique<HostSource>(*wiring.files));
+  sources_.push_back(std::make_unique<CpuEnergySource>(*wiring.files));
   auto own = std::make_unique<OwnSource>(*wiring.files);
   own_ = own.get();
   sources_.push_back(std::move(own));
