@@ -312,6 +312,7 @@ Result<Examination> examine_run(const std::string& path) {
       trace::mean_in(*reader, "gpu.utilization_ratio", examined.gpu.subject(), examined.observed));
   examined.position =
       roofline::place_run(*reader, recording.partitioned, examined.diagnosis.signals);
+  examined.usage = cost::usage_of(*reader, recording.partitioned, examined.diagnosis);
   return examined;
 }
 
@@ -321,6 +322,7 @@ Result<Examination> examine_trace(const std::string& path, const ReadProgress& p
   Examination examined(std::move(imported->timeline));
   examined.remarks = std::move(imported->remarks);
   conclude(examined, diagnose_and_advise(examined.recording->partitioned, imported->host, {}));
+  examined.usage = cost::usage_of(examined.recording->partitioned, examined.diagnosis);
   return examined;
 }
 

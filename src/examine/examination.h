@@ -11,6 +11,7 @@
 #include "advise/job_facts.h"
 #include "advise/parts/prediction_basis.h"
 #include "base/result.h"
+#include "cost/usage/usage.h"
 #include "diagnose/diagnose.h"
 #include "examine/imported/read_progress.h"
 #include "examine/measurement.h"
@@ -66,6 +67,7 @@ struct Examination {
   std::vector<predict::CpuReading> job_cpu;  // of a run: while it was observed
   FixAnswer fix;
   std::optional<roofline::Position> position;  // of a run, under this machine's roofs
+  cost::Usage usage;                           // what it took of its machine
 };
 
 /// Reads a run directory and diagnoses it. Predictions are those that its store keeps, made with

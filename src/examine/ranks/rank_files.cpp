@@ -41,6 +41,9 @@ std::optional<std::size_t> join_ranks(std::vector<Examination>& examined) {
   ranks.straggler = diagnose::find_straggler(ranks.rows);
   const std::size_t chosen = ranks.straggler ? ranks.straggler->row : least_computing(ranks.rows);
   Examination& spoken_of = examined[chosen];
+  for (std::size_t i = 0; i < examined.size(); ++i) {
+    if (i != chosen) cost::add_rank(examined[i].usage, spoken_of.usage);
+  }
   diagnose::add_ranks(std::move(ranks), spoken_of.diagnosis);
   spoken_of.predictions.gains.clear();
   spoken_of.predictions.notes.clear();

@@ -33,6 +33,7 @@ class FakeNvml {
   std::vector<std::string> instances;          // MIG UUIDs of device 0; "": a gap. None: MIG is off
   std::vector<std::string> instances_sampled;  // by the hardware's counters
   nvml::Ancestor ancestor = nvml::Ancestor::kNode;  // of the two devices
+  std::uint64_t energy_mj = 5'000'000'000;          // of each device so far
   std::uint32_t nvlinks = 0;                        // up, of each; one more is down
   char devices[2] = {};                             // their addresses are the handles
   char parts[8] = {};                               // the same of the instances
