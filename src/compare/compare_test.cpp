@@ -9,6 +9,7 @@
 #include "compare/limits.h"
 #include "compare/moved.h"
 #include "compare/run/changed_lines.h"
+#include "compare/work_cost.h"
 
 namespace unstarve::compare {
 namespace {
@@ -149,6 +150,47 @@ TEST(Comparison, PartsOfOtherKindsAreNotCompared) {
   const Comparison found = compare(side_of(run_of(steady(0.1), 0.5)), side_of(on_cpu));
   EXPECT_TRUE(found.parts.empty());
   EXPECT_FALSE(found.moved);
+}
+
+/// Two GPUs of 200 W that train for an hour, of which the steps of `blocks` are a part.
+MeasuredRun run_with_usage(std::vector<StepBlock> blocks) {
+  MeasuredRun run = run_of(std::move(blocks), 0);
+  run.usage.seconds = {10, 3600, 0};
+  run.usage.ranks = 2;
+  cost::UsedGpu gpu;
+  gpu.energy = {{{1.0, 1}, {200.0 * 3600, 1}, {0.0, 1}}};
+  run.usage.gpus = {gpu, gpu};
+  return run;
+}
+
+TEST(WorkCost, IsOfAThousandSamplesAndOfAMonth) {
+  // A: 4 steps of 0.1 s for 64 samples of each of two ranks; B takes half of that.
+  cost::Rates rates = cost::default_rates();
+  rates.price = cost::Rate{3, "--price"};
+  const WorkCost cost =
+      work_cost(side_of(run_with_usage(steady(0.1))), side_of(run_with_usage(steady(0.05))), rates);
+  EXPECT_TRUE(cost.of_samples);
+  const double hours = 1000 * 0.1 * 4 / 64 / 3600;  // 2 GPUs, and as many samples by their ranks
+  EXPECT_NEAR(*cost.a.gpu_hours, hours, 1e-12);
+  EXPECT_NEAR(*cost.b.gpu_hours, hours / 2, 1e-12);
+  EXPECT_NEAR(*cost.a.usd, 3 * hours, 1e-12);
+  EXPECT_NEAR(*cost.a.kwh, 0.2 * hours, 1e-12);
+  EXPECT_NEAR(*cost.month.gpu_hours, 2 * 730 * 0.5, 1e-6);
+  EXPECT_NEAR(*cost.month.usd, 3 * 730, 1e-6);
+}
+
+TEST(WorkCost, OfStepsWhereNobodySaysSamplesAndAbsentWithoutAGpu) {
+  std::vector<StepBlock> silent = steady(0.1);
+  for (StepBlock& block : silent) block.of(Amount::kSamples) = block.of(Amount::kSampledWall) = 0;
+  const WorkCost cost = work_cost(side_of(run_with_usage(silent)), side_of(run_with_usage(silent)),
+                                  cost::default_rates());
+  EXPECT_FALSE(cost.of_samples);
+  EXPECT_NEAR(*cost.a.gpu_hours, 2 * 1000 * 0.1 / 3600, 1e-12);
+  EXPECT_FALSE(cost.a.usd) << "the GPU's name is not known";
+  const WorkCost none = work_cost(side_of(run_of(steady(0.1), 0)), side_of(run_of(steady(0.1), 0)),
+                                  cost::default_rates());
+  EXPECT_FALSE(none.a.gpu_hours);
+  EXPECT_FALSE(none.month.gpu_hours);
 }
 
 TEST(Settings, WhatOneRunDoesNotSayIsNoDifference) {

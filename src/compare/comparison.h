@@ -10,6 +10,7 @@
 #include "compare/change/change.h"
 #include "compare/moved.h"
 #include "compare/run/measures.h"
+#include "compare/work_cost.h"
 #include "examine/examination.h"
 
 namespace unstarve::compare {
@@ -60,7 +61,8 @@ struct Comparison {
   std::vector<FindingOf> came;
   std::vector<FindingOf> went;
   std::vector<Difference> differences;
-  std::string script_diff;  // empty: the same, or not kept
+  std::string script_diff;       // empty: the same, or not kept
+  std::optional<WorkCost> cost;  // none: nobody asked
 
   /// Null where neither side knows it.
   const MeasureRow* row(std::string_view id) const;

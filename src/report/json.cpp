@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "diagnose/errors/xid_catalogue.h"
 #include "launch/emulation/roofline_range.h"
+#include "report/costs/cost_json.h"
 #include "report/headline.h"
 #include "report/roofline/position_json.h"
 #include "report/words/json_text.h"
@@ -380,6 +381,7 @@ std::string to_json(const Report& report, bool with_verification) {
     json["emulated_durations"] = durations_json(from);
   }
   if (report.position) json["position"] = position_json(*report.position);
+  if (report.cost) json["cost"] = cost_json(*report.cost);
   if (!report.stages.empty()) json["stages"] = stages_json(report.stages);
   if (with_verification) json["verification"] = verification_json(report.verification);
   return json_text(json);

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "examine/history/trial_dirs.h"
 #include "report/headline.h"
+#include "report/tried/trial_words.h"
 #include "report/words/words.h"
 #include "trace/json/json_text.h"
 #include "trace/run_reader.h"
@@ -170,6 +171,20 @@ void add_curve(const std::string& run_dir, const std::string& label, const trace
   if (!curve.t_s.empty()) report.utilization.push_back(std::move(curve));
 }
 
+/// The change that a report speaks of: the best that was kept, else the one that is advised.
+std::optional<cost::Change> named_change(const Report& report) {
+  if (const Verification* const tried = best_verified(report.verification)) {
+    if (tried->outcome != trial::Outcome::kKept) return std::nullopt;
+    const double total = total_speedup(report.verification, *tried);
+    const double below = total / tried->measured.speedup;  // of what it was tried on top of
+    return cost::Change{
+        tried->remedy, {total, tried->measured.low * below, tried->measured.high * below}, true};
+  }
+  const std::optional<advise::Remedy>& next = report.advice.next_remedy;
+  if (!next || !next->predicted) return std::nullopt;
+  return cost::Change{next->id, *next->predicted, false};
+}
+
 /// What is known of a trace that somebody else recorded.
 RunFacts trace_facts(const trace::Timeline& timeline) {
   RunFacts facts;
@@ -207,6 +222,10 @@ Report make_report(const examine::Examination& examined) {
   report.own_cost = watching_cost(*run, examined.observed);
   add_curve(examined.run_dir, examine::kBefore, examined.gpu, report);
   return report;
+}
+
+void add_cost(const examine::Examination& examined, const cost::Rates& rates, Report& report) {
+  report.cost = cost::cost_of(examined.usage, rates, named_change(report));
 }
 
 Report make_report(const trial::TriedJob& job) {

@@ -7,6 +7,7 @@
 #include "cli/commands/commands.h"
 #include "cli/console/files.h"
 #include "cli/console/terminal.h"
+#include "cli/options/cost_options.h"
 #include "launch/run_folder.h"
 #include "launch/watching/observed_job.h"
 #include "report/html/page.h"
@@ -26,6 +27,8 @@ struct AttachOptions {
   std::string json;
   bool verbose = false;
   bool until_stdin_closes = false;
+  CostOptions costs;
+  cost::Rates rates;  // by these
 };
 
 /// What watching that begins in the middle can see of a GPU; empty for a job that uses none.
@@ -51,7 +54,8 @@ Status conclude(const AttachOptions& options, const std::string& run_dir,
   examined->remarks.insert(examined->remarks.begin(), watching.remarks.begin(),
                            watching.remarks.end());
   const trial::TriedJob job{*std::move(examined), {}};
-  const report::Report shown = report::make_report(job);
+  report::Report shown = report::make_report(job);
+  report::add_cost(job.before, options.rates, shown);
   write_text(Stream::kOut,
              report::render_text(shown, report_options(Stream::kOut, options.verbose)));
   write_text(Stream::kOut, what_gpu_was_seen(job.before));
@@ -64,7 +68,10 @@ Status conclude(const AttachOptions& options, const std::string& run_dir,
   return written;
 }
 
-Status attach(const AttachOptions& options, const CommandContext& context) {
+Status attach(AttachOptions& options, const CommandContext& context) {
+  auto rates = rates_of(options.costs);
+  if (!rates) return forward_error(rates);
+  options.rates = *std::move(rates);
   if (Status json = check_writable(options.json); !json) return json;
   const auto run_dir = options.out.empty()
                            ? launch::make_run_folder("runs", launch::command_of(options.pid))
@@ -101,6 +108,7 @@ void add_attach_command(CommandLine& line, CommandContext& context) {
   command.flag("--verbose", options->verbose, std::string(kVerboseHelp));
   command.flag("--until-stdin-closes", options->until_stdin_closes,
                "end when standard input does, for programs that start this one");
+  add_cost_options(command, options->costs);
   command.when_named([&context, options] {
     if (const Status done = attach(*options, context); !done) {
       report_error(context, done.error());

@@ -11,6 +11,7 @@
 #include "cli/console/files.h"
 #include "cli/console/live_trials.h"
 #include "cli/console/terminal.h"
+#include "cli/options/cost_options.h"
 #include "demo/demo.h"
 #include "launch/run_folder.h"
 #include "report/html/page.h"
@@ -97,7 +98,10 @@ std::string costs(const demo::DemoResult& result) {
 }
 
 Status present(const DemoOptions& options, const demo::DemoResult& result) {
-  const report::Report whole = report::make_report(result.job);
+  const auto rates = rates_of({});
+  if (!rates) return forward_error(rates);
+  report::Report whole = report::make_report(result.job);
+  report::add_cost(result.job.before, *rates, whole);
   const std::string html = options.demo.folder + "/report.html";
   if (Status written = write_file(html, report::render_html(whole)); !written) return written;
   if (Status stored = trial::store_results(result.job); !stored) return stored;

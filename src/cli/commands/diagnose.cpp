@@ -8,6 +8,7 @@
 #include "cli/console/files.h"
 #include "cli/console/terminal.h"
 #include "cli/console/unreadable.h"
+#include "cli/options/cost_options.h"
 #include "examine/examination.h"
 #include "examine/ranks/rank_files.h"
 #include "report/html/page.h"
@@ -24,6 +25,7 @@ struct DiagnoseOptions {
   bool json = false;
   std::string html;
   bool verbose = false;
+  CostOptions costs;
 };
 
 Result<examine::Examination> read_input(const DiagnoseOptions& options, const std::string& input) {
@@ -34,7 +36,10 @@ Result<examine::Examination> read_input(const DiagnoseOptions& options, const st
 }
 
 Status show(const DiagnoseOptions& options, const examine::Examination& examined) {
-  const report::Report shown = report::make_report(examined);
+  const auto rates = rates_of(options.costs);
+  if (!rates) return forward_error(rates);
+  report::Report shown = report::make_report(examined);
+  report::add_cost(examined, *rates, shown);
   if (!options.html.empty()) {
     if (Status written = write_file(options.html, report::render_html(shown)); !written) {
       return written;
@@ -91,6 +96,7 @@ void add_diagnose_command(CommandLine& line, CommandContext& context) {
   command.option("--html", options->html,
                  "also write a page (of one input, or of the ranks of a job)");
   command.flag("--verbose", options->verbose, std::string(kVerboseHelp));
+  add_cost_options(command, options->costs);
   command.when_named([&context, options] { diagnose_all(*options, context); });
 }
 

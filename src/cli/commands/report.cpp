@@ -6,6 +6,7 @@
 #include "cli/console/files.h"
 #include "cli/console/terminal.h"
 #include "cli/console/unreadable.h"
+#include "cli/options/cost_options.h"
 #include "examine/history/tried_predictions.h"
 #include "examine/stages/stages.h"
 #include "report/html/page.h"
@@ -27,6 +28,7 @@ struct ReportOptions {
   bool verbose = false;
   bool predictions = false;
   bool roofline = false;
+  CostOptions costs;
 };
 
 constexpr const char* kRuns = "runs";  // where `unstarve run` puts them
@@ -61,6 +63,8 @@ Status report_run(const ReportOptions& options) {
   if (options.run.empty()) {
     return fail(ErrorCode::kInvalidArgument, "which run? `unstarve report RUN`");
   }
+  const auto rates = rates_of(options.costs);
+  if (!rates) return forward_error(rates);
   const std::vector<examine::Stage> stages = examine::read_stages(options.run);
   const std::string run =
       stages.empty() ? options.run : stages[examine::longest_stage(stages)].run_dir;
@@ -69,6 +73,7 @@ Status report_run(const ReportOptions& options) {
   line.clear();
   if (!job) return tl::unexpected<Error>(explained(job.error(), run));
   report::Report shown = report::make_report(*job);
+  report::add_cost(job->before, *rates, shown);
   shown.stages = stages;
   if (!options.json.empty()) {
     if (Status written = write_file(options.json, as_json(shown)); !written) return written;
@@ -111,6 +116,7 @@ void add_report_command(CommandLine& line, CommandContext& context) {
             "came of them")
       .excludes(html)
       .excludes(json);
+  add_cost_options(command, options->costs);
   command.when_named([&context, options] {
     if (const Status done = report_run(*options); !done) report_error(context, done.error());
   });

@@ -16,6 +16,7 @@
 #include "cli/console/live_trials.h"
 #include "cli/console/live_verdict.h"
 #include "cli/console/terminal.h"
+#include "cli/options/cost_options.h"
 #include "cli/options/emulation_options.h"
 #include "cli/options/isolation_options.h"
 #include "examine/calibration/calibrate.h"
@@ -55,6 +56,8 @@ struct RunOptions {
   double budget_minutes = 0;
   launch::EmulationOptions emulation{.gpu = {}};  // no GPU named: this machine's
   isolation::IsolationWish isolation;             // of --fix
+  CostOptions costs;
+  cost::Rates rates;  // by these
 };
 
 /// What shows each trial of `run --fix`.
@@ -103,7 +106,8 @@ Status write_reports(const RunOptions& options, const std::string& page,
 /// predictions go into the store. False when something that was asked for could not be written.
 bool present(const RunOptions& options, const std::string& out, const trial::TriedJob& job) {
   const std::string page = options.html.empty() ? out + "/report.html" : options.html;
-  const report::Report shown = report::make_report(job);
+  report::Report shown = report::make_report(job);
+  report::add_cost(job.before, options.rates, shown);
   const Status written = write_reports(options, page, shown);
   const Status stored = trial::store_results(job);
   if (!stored) say(stored.error().message);
@@ -247,6 +251,9 @@ void run(RunOptions& options, CommandContext& context) {
     context.exit_code = kUsage;
     return;
   }
+  auto rates = rates_of(options.costs);
+  if (!rates) return report_error(context, rates.error());
+  options.rates = *std::move(rates);
   auto emulated = emulated_gpus(options, context);
   if (!emulated) return report_error(context, emulated.error());
   const auto run_dir = make_folder(options);
@@ -295,6 +302,7 @@ void add_run_command(CommandLine& line, CommandContext& context) {
               "no trial begins after so long (with --fix; default: any time)")
       .between(0.1, kMostMinutes);
   add_isolation_options(command, options->isolation);
+  add_cost_options(command, options->costs);
   command.option("--emulate", options->emulation.gpu,
                  "run the job on this GPU emulated: a profile's name or file, or a "
                  "profiler's trace (default: what " +

@@ -105,6 +105,7 @@ Result<MeasuredRun> measured_run(const examine::Examination& examined, const std
   } else if (diagnosis.thread_time) {
     run.parts = parts_of(*diagnosis.thread_time);
   }
+  run.usage = examined.usage;
   run.signals = diagnosis.signals;
   run.findings = diagnosis.findings;
   run.events = diagnosis.events;

@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "compare/run/setting.h"
 #include "compare/run/step_blocks.h"
+#include "cost/usage/usage.h"
 #include "diagnose/diagnosis/diagnosis.h"
 #include "examine/examination.h"
 
@@ -30,6 +31,7 @@ struct MeasuredRun {
   diagnose::CodeTime fetch_code;  // of fetches
   diagnose::CodeTime sync_code;   // where the training thread blocks
   RunSettings settings;
+  cost::Usage usage;
   bool emulated = false;
 };
 

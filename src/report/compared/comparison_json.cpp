@@ -5,6 +5,7 @@
 
 #include "report/compared/comparison_document.h"
 #include "report/compared/comparison_words.h"
+#include "report/costs/cost_json.h"
 #include "report/words/json_text.h"
 #include "report/words/words.h"
 
@@ -94,6 +95,18 @@ Document measures_json(const compare::Comparison& comparison) {
   return list;
 }
 
+Document cost_document(const compare::WorkCost& cost) {
+  Document rates = {{"carbon_g_per_kwh", rate_json(cost.carbon_g_per_kwh)},
+                    {"pue", rate_json(cost.pue)}};
+  if (cost.price_a) rates["usd_per_gpu_hour_a"] = rate_json(*cost.price_a);
+  if (cost.price_b) rates["usd_per_gpu_hour_b"] = rate_json(*cost.price_b);
+  return {{"of", cost.of_samples ? "1000_samples" : "1000_steps"},
+          {"a", amount_json(cost.a)},
+          {"b", amount_json(cost.b)},
+          {"given_back_a_month", amount_json(cost.month)},
+          {"rates", std::move(rates)}};
+}
+
 }  // namespace
 
 nlohmann::ordered_json comparison_document(const compare::Comparison& comparison) {
@@ -110,19 +123,22 @@ nlohmann::ordered_json comparison_document(const compare::Comparison& comparison
                          {"a", difference.a},
                          {"b", difference.b}});
   }
-  return {{"schema", "unstarve.comparison/1"},
-          {"sentence", comparison_sentence(comparison)},
-          {"a", {{"name", comparison.a}, {"runs", comparison.runs_a}}},
-          {"b", {{"name", comparison.b}, {"runs", comparison.runs_b}}},
-          {"emulated", comparison.emulated},
-          {"time_of", comparison.by_sample ? "sample" : "step"},
-          {"measures", measures_json(comparison)},
-          {"causes", std::move(causes)},
-          {"moved", comparison.moved ? moved_json(*comparison.moved) : Document(nullptr)},
-          {"findings",
-           {{"came", findings_json(comparison.came)}, {"went", findings_json(comparison.went)}}},
-          {"differences", std::move(differing)},
-          {"script_diff", comparison.script_diff}};
+  Document document = {
+      {"schema", "unstarve.comparison/1"},
+      {"sentence", comparison_sentence(comparison)},
+      {"a", {{"name", comparison.a}, {"runs", comparison.runs_a}}},
+      {"b", {{"name", comparison.b}, {"runs", comparison.runs_b}}},
+      {"emulated", comparison.emulated},
+      {"time_of", comparison.by_sample ? "sample" : "step"},
+      {"measures", measures_json(comparison)},
+      {"causes", std::move(causes)},
+      {"moved", comparison.moved ? moved_json(*comparison.moved) : Document(nullptr)},
+      {"findings",
+       {{"came", findings_json(comparison.came)}, {"went", findings_json(comparison.went)}}},
+      {"differences", std::move(differing)},
+      {"script_diff", comparison.script_diff}};
+  if (comparison.cost) document["cost"] = cost_document(*comparison.cost);
+  return document;
 }
 
 std::string comparison_json(const compare::Comparison& comparison) {

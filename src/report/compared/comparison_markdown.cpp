@@ -30,6 +30,17 @@ std::string fenced(const std::string& text) {
   return fmt::format("{}diff\n{}{}\n", fence, lines, fence);
 }
 
+/// Below the measures, in the same table.
+std::string cost_markdown(const compare::WorkCost& cost) {
+  std::string text;
+  for (const WorkCostRow& row : work_cost_rows(cost)) {
+    text += fmt::format("| {} of {} | {} | {} | {} |\n", row.name, work_words(cost), row.a, row.b,
+                        markdown_text(row.change));
+  }
+  const std::string sentence = work_cost_sentence(cost);
+  return sentence.empty() ? text : fmt::format("{}\n{}\n", text, markdown_text(sentence));
+}
+
 }  // namespace
 
 std::string markdown_text(const std::string& text) {
@@ -52,6 +63,7 @@ std::string comparison_markdown(const compare::Comparison& comparison) {
     text += fmt::format("| {} | {} | {} | {} |\n", row->words, value_text(row->a, row->unit),
                         value_text(row->b, row->unit), markdown_text(change_text(row->change)));
   }
+  if (comparison.cost) text += cost_markdown(*comparison.cost);
   if (comparison.differences.empty() && comparison.script_diff.empty()) return text;
   text += "\n<details><summary>What is not the same</summary>\n\n";
   for (const compare::Difference& difference : comparison.differences) {

@@ -70,6 +70,20 @@ std::string parts(const Comparison& comparison, const TextOptions& options) {
   return table.rows.empty() ? std::string() : "\n" + render_table(table, options);
 }
 
+std::string costs(const Comparison& comparison, const TextOptions& options) {
+  if (!comparison.cost) return {};
+  const compare::WorkCost& cost = *comparison.cost;
+  Table table;
+  table.columns = {
+      {{fmt::format("of {}", work_words(cost))}, false}, {{"A"}}, {{"B"}}, {{"change"}}};
+  for (const WorkCostRow& row : work_cost_rows(cost)) {
+    table.rows.push_back({{{row.name}}, {{row.a}}, {{row.b}}, {{row.change}}});
+  }
+  if (table.rows.empty()) return {};
+  return "\n" + render_table(table, options) +
+         hanging("", printable(work_cost_sentence(cost), options), options);
+}
+
 std::string findings(const Comparison& comparison, const TextOptions& options) {
   std::string text;
   for (const compare::FindingOf& finding : comparison.came) {
@@ -120,7 +134,8 @@ std::string render_comparison(const Comparison& comparison, const TextOptions& o
     text += paint("The GPU is emulated: its times are modelled.", Tone::kNotice, options) + "\n";
   }
   return text + "\n" + measures(comparison, options) + parts(comparison, options) +
-         findings(comparison, options) + all_differences(comparison, options);
+         costs(comparison, options) + findings(comparison, options) +
+         all_differences(comparison, options);
 }
 
 }  // namespace unstarve::report

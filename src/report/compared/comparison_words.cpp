@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/number_words.h"
+#include "report/costs/cost_words.h"
 #include "report/words/words.h"
 
 namespace unstarve::report {
@@ -272,6 +273,39 @@ std::string difference_text(const compare::Difference& difference) {
 std::string finding_text(const compare::FindingOf& finding) {
   return fmt::format("{}{}{} ({})", finding.cause, finding.detail.empty() ? "" : " / ",
                      finding.detail, percent_text(finding.share));
+}
+
+std::string_view work_words(const compare::WorkCost& cost) {
+  return cost.of_samples ? "1,000 samples" : "1,000 steps";
+}
+
+std::vector<WorkCostRow> work_cost_rows(const compare::WorkCost& cost) {
+  std::vector<WorkCostRow> rows;
+  const auto add = [&](const char* name, const Reading<double>& a, const Reading<double>& b,
+                       std::string (*words)(double)) {
+    if (!a && !b) return;
+    Reading<Change> change;
+    if (a && b && *a > 0) change = Change{*b / *a - 1};
+    rows.push_back({name, a ? words(*a) : "-", b ? words(*b) : "-", change_text(change)});
+  };
+  add("GPU time", cost.a.gpu_hours, cost.b.gpu_hours, gpu_time_text);
+  add("price", cost.a.usd, cost.b.usd, usd_text);
+  add(cost.emulated ? "energy (modelled)" : "energy", cost.a.kwh, cost.b.kwh, energy_text);
+  add("CO2e", cost.a.co2_kg, cost.b.co2_kg, mass_text);
+  return rows;
+}
+
+std::string work_cost_sentence(const compare::WorkCost& cost) {
+  if (!cost.month.gpu_hours) return {};
+  const auto less = [](double amount) { return amount < 0 ? "more" : "less"; };
+  const double hours = *cost.month.gpu_hours;
+  std::string text = fmt::format("For what A does in a month B takes {} {}",
+                                 gpu_hours_text(std::abs(hours)), less(hours));
+  if (cost.month.usd && cost.price_a) {
+    text += fmt::format(", {} {} ({} a GPU-hour of A: {})", usd_text(std::abs(*cost.month.usd)),
+                        less(*cost.month.usd), usd_text(cost.price_a->value), cost.price_a->source);
+  }
+  return text + ".";
 }
 
 std::vector<const MeasureRow*> shown_rows(const Comparison& comparison) {

@@ -35,6 +35,21 @@ std::string difference_text(const compare::Difference& difference);
 /// "input_wait / decode_cpu (34 %)"
 std::string finding_text(const compare::FindingOf& finding);
 
+/// A row of what both sides take for the same work: {"price", "$0.91", "$0.31", "-66.0 %"}.
+struct WorkCostRow {
+  std::string name;
+  std::string a;
+  std::string b;
+  std::string change;
+};
+/// Those of which a side knows something.
+std::vector<WorkCostRow> work_cost_rows(const compare::WorkCost& cost);
+/// "1,000 samples"
+std::string_view work_words(const compare::WorkCost& cost);
+/// "For the same work as A in a month B gives back $440, 0.8 GPU-hours, ..." and where prices are
+/// from; empty where nothing is known.
+std::string work_cost_sentence(const compare::WorkCost& cost);
+
 /// Rows that a table shows: without those of which the other says the same.
 std::vector<const compare::MeasureRow*> shown_rows(const compare::Comparison& comparison);
 

@@ -64,7 +64,7 @@ std::string footer(const Report& report) {
 std::string render_html(const Report& report) {
   std::string body;
   for (const auto& section :
-       {html_verdict, html_utilization, html_partition, html_roofline, html_comparison,
+       {html_verdict, html_utilization, html_partition, html_costs, html_roofline, html_comparison,
         html_findings, html_hints, html_unseen, html_facts, html_words}) {
     body += section(report);
   }

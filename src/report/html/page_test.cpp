@@ -43,7 +43,7 @@ TEST(Page, LeadsWithTheVerdictAndHasEverySection) {
   const std::string page = render_html(sample::report());
   std::size_t last = 0;
   for (const char* part : {"<h1>The GPU waits for input", "GPU utilisation", "Where the time goes",
-                           "What was tried", "Findings", "Rules of thumb",
+                           "What it cost", "What was tried", "Findings", "Rules of thumb",
                            "Not seen, so not judged", "The run", "What watching cost", "Words"}) {
     const std::size_t at = page.find(part, last);
     ASSERT_NE(at, std::string::npos) << part;

@@ -13,6 +13,7 @@ std::string html_partition(const Report& report);
 std::string html_findings(const Report& report);
 std::string html_hints(const Report& report);
 std::string html_roofline(const Report& report);
+std::string html_costs(const Report& report);
 std::string html_comparison(const Report& report);
 std::string html_unseen(const Report& report);
 std::string html_facts(const Report& report);

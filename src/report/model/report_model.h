@@ -6,6 +6,7 @@
 
 #include "advise/advice.h"
 #include "base/reading.h"
+#include "cost/cost.h"
 #include "diagnose/diagnosis/diagnosis.h"
 #include "examine/stages/stages.h"
 #include "roofline/position/position.h"
@@ -80,6 +81,7 @@ struct Report {
   /// that is reported is the longest.
   std::vector<examine::Stage> stages = {};
   std::optional<roofline::Position> position = {};  // of a run; none: it has no steps
+  std::optional<cost::Cost> cost = {};              // none: nobody asked
 };
 
 }  // namespace unstarve::report

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "report/testing/sample_cost.h"
 #include "report/testing/sample_parts.h"
 
 namespace unstarve::report::sample {
@@ -88,6 +89,7 @@ inline Report report() {
   r.facts.duration_s = 12.2;
   r.facts.exit_code = 0;
   r.facts.steps = 61;
+  r.cost = cost_of_report();
   r.facts.versions = {{"unstarve", "0.1.0"}, {"Python", "3.11.7"}, {"PyTorch", "2.15.0"}};
   return r;
 }
@@ -106,6 +108,7 @@ inline Report host_report() {
   r.advice.verdict = "Input-bound: 62 % of a step waits for the data loader at train.py:41.";
   r.advice.cause = r.advice.verdict;
   r.advice.next_remedy = r.advice.for_findings[0][0];
+  r.cost = cost_of_host_report();
   r.verification.clear();
   r.utilization.clear();
   r.facts.device.clear();

@@ -6,6 +6,7 @@
 
 #include "base/number_words.h"
 #include "predict/speedup.h"
+#include "report/costs/cost_words.h"
 #include "report/headline.h"
 #include "report/text/sections.h"
 #include "report/tried/trial_words.h"
@@ -199,6 +200,12 @@ std::string what_is_missing(const Report& report) {
   return not_observed_sentences(report.advice).front();
 }
 
+/// What the idle time cost, and what the change gives back.
+Lines what_it_cost(const Report& report, const TextOptions& options) {
+  if (!report.cost) return {};
+  return lines_of({std::string(cost_label(*report.cost)), cost_sentence(*report.cost), 2}, options);
+}
+
 std::string first_evidence(const Report& report) {
   const diagnose::Finding* lead = leading_finding(report);
   return lead == nullptr || lead->evidence.empty() ? std::string() : lead->evidence.front();
@@ -235,6 +242,7 @@ std::vector<Part> parts_of(const Report& report, std::size_t most_lines,
       {lines_of({"While", report.advice.condition, 3}, options), 7},
       {lines_of({"Why", first_evidence(report), 2}, options), 1},
       {what_to_change(report, most_lines, options)},
+      {what_it_cost(report, options), 5},
       {what_trials_tell(report, options), 4},
       {lines_of({"Also", what_else(report)}, options), 6},
       {lines_of({"Seen", events_text(report.diagnosis), 2}, options), 5},

@@ -15,6 +15,7 @@ std::string text_brief(const Report& report, const TextOptions& options);
 std::string text_verdict(const Report& report, const TextOptions& options);
 std::string text_partition(const Report& report, const TextOptions& options);
 std::string text_findings(const Report& report, const TextOptions& options);
+std::string text_costs(const Report& report, const TextOptions& options);
 std::string text_ranks(const Report& report, const TextOptions& options);
 std::string text_hints(const Report& report, const TextOptions& options);
 std::string text_utilization(const Report& report, const TextOptions& options);

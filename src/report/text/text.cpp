@@ -165,9 +165,9 @@ std::string text_utilization_tried(const Report& report, const TextOptions& opti
 
 using Section = std::string (*)(const Report& report, const TextOptions& options);
 
-constexpr std::array<Section, 11> kSections = {
-    text_verdict,     text_partition,  text_roofs,        text_ranks,  text_findings, text_hints,
-    text_utilization, text_comparison, text_not_observed, text_unseen, text_own_cost};
+constexpr std::array<Section, 12> kSections = {
+    text_verdict, text_partition,   text_costs,      text_roofs,        text_ranks,  text_findings,
+    text_hints,   text_utilization, text_comparison, text_not_observed, text_unseen, text_own_cost};
 
 // Where something was tried, the comparison is what the reader waits for.
 constexpr std::array<Section, 3> kBriefSections = {text_brief, text_utilization_tried,

@@ -9,6 +9,7 @@
 #include "cli/console/files.h"
 #include "cli/console/terminal.h"
 #include "cli/console/unreadable.h"
+#include "cli/options/cost_options.h"
 #include "compare/comparison.h"
 #include "compare/limits.h"
 #include "report/compared/comparison_json.h"
@@ -26,6 +27,7 @@ struct CompareOptions {
   std::string json;
   std::string markdown;
   std::string html;
+  CostOptions costs;
 };
 
 Result<compare::Side> read_one(const std::string& input, bool shown) {
@@ -104,6 +106,8 @@ void compare_all(const CompareOptions& options, CommandContext& context) {
     }
     limits = *std::move(parsed);
   }
+  const auto rates = rates_of(options.costs);
+  if (!rates) return report_error(context, rates.error());
   const auto sides = read_sides(options);
   if (!sides) {
     report_error(context, sides.error());
@@ -113,6 +117,7 @@ void compare_all(const CompareOptions& options, CommandContext& context) {
   std::vector<compare::Comparison> comparisons;
   for (std::size_t i = 1; i < sides->size(); ++i) {
     comparisons.push_back(compare::compare(sides->front(), (*sides)[i]));
+    comparisons.back().cost = compare::work_cost(sides->front(), (*sides)[i], *rates);
   }
   if (const Status shown = show(comparisons, options); !shown) {
     report_error(context, shown.error());
@@ -145,6 +150,7 @@ void add_compare_command(CommandLine& line, CommandContext& context) {
                  "else is printed");
   command.option("--html", options->html, "also write a page");
   command.option("--markdown", options->markdown, "also write the comparison for a pull request");
+  add_cost_options(command, options->costs);
   command.when_named([&context, options] { compare_all(*options, context); });
 }
 
