@@ -192,7 +192,7 @@ MeasureJudgement judge_one(const Gated& gated, const std::vector<RunValues>& a,
 bool gives_up(const Gated& gated, const MeasureJudgement& judged, const Needed& needed,
               std::size_t runs, bool spent) {
   constexpr std::size_t kTellsNoise = 5;
-  constexpr double kLooksChanged = 3;
+  constexpr double kLooksChanged = 8;
   if (judged.state != MeasureState::kOpen || gated.asked) return false;
   if (judged.evidence_worse >= kLooksChanged) return false;
   return spent || (runs >= kTellsNoise && judged.noise * needed.effect_fine > gated.limit);
