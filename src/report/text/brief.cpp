@@ -217,12 +217,27 @@ std::size_t count_lines(const std::vector<Part>& parts) {
   return lines;
 }
 
+/// Leaves out the parts of the lowest ranks until the others have room, and puts back of those what
+/// still has, the highest rank first.
 void leave_out(std::vector<Part>& parts) {
-  const auto ranks_lower = [](const Part& a, const Part& b) { return a.rank < b.rank; };
-  while (count_lines(parts) > kMostLines) {
-    const auto least = std::min_element(parts.begin(), parts.end(), ranks_lower);
-    if (least->rank == Part::kNeeded) return;
-    parts.erase(least);
+  std::vector<std::size_t> by_rank;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].rank != Part::kNeeded) by_rank.push_back(i);
+  }
+  std::stable_sort(by_rank.begin(), by_rank.end(),
+                   [&](std::size_t a, std::size_t b) { return parts[a].rank < parts[b].rank; });
+  std::vector<std::pair<std::size_t, Lines>> left_out;
+  std::size_t lines = count_lines(parts);
+  for (const std::size_t i : by_rank) {
+    if (lines <= kMostLines) break;
+    lines -= parts[i].lines.size();
+    left_out.emplace_back(i, std::exchange(parts[i].lines, {}));
+  }
+  for (auto part = left_out.rbegin(); part != left_out.rend(); ++part) {
+    auto& [i, its_lines] = *part;
+    if (lines + its_lines.size() > kMostLines) continue;
+    lines += its_lines.size();
+    parts[i].lines = std::move(its_lines);
   }
 }
 

@@ -98,6 +98,17 @@ TEST(Text, ACauseAndAChangeAreToldInFull) {
   EXPECT_LE(count_lines(text), 13) << text;
 }
 
+TEST(Text, WhatStillHasRoomIsSaidWhereALongerPartHasNone) {
+  Report report = sample::report();
+  report.advice.cause.clear();  // of six lines
+  for (int i = 0; i < 6; ++i) report.advice.cause += std::string(60, 'a') + ' ';
+  report.advice.condition = std::string(210, 'b');
+  const std::string text = text_brief(report, {80});
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 13) << text;
+  EXPECT_EQ(text.find("bbb"), std::string::npos) << "three lines, and of a higher rank";
+  EXPECT_NE(text.find("\nAlso"), std::string::npos) << text;
+}
+
 TEST(Text, OfADiffHasWhatChangesAndLeavesTheCauseItsRoom) {
   Report report = sample::report();
   report.advice.cause = std::string(60, 'a') + " " + std::string(60, 'b') + " " +
