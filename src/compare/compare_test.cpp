@@ -158,6 +158,7 @@ MeasuredRun run_with_usage(std::vector<StepBlock> blocks) {
   run.usage.seconds = {10, 3600, 0};
   run.usage.ranks = 2;
   cost::UsedGpu gpu;
+  gpu.seconds = run.usage.seconds;
   gpu.energy = {{{1.0, 1}, {200.0 * 3600, 1}, {0.0, 1}}};
   run.usage.gpus = {gpu, gpu};
   return run;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <utility>
 
 #include "compare/run/changed_lines.h"
@@ -156,10 +157,10 @@ Comparison compare(const Side& a, const Side& b) {
   found.emulated = a.first().emulated || b.first().emulated;
   found.by_sample = steps_differ(of_a, of_b);
   for (const Measure& measure : step_measures()) {
-    if (auto row = compare_steps(measure, of_a, of_b)) found.measures.push_back(*std::move(row));
+    if (auto row = compare_steps(measure, of_a, of_b)) found.measures.push_back(*row);
   }
   for (const RunMeasure& measure : run_measures()) {
-    if (auto row = compare_whole(measure, a, b)) found.measures.push_back(*std::move(row));
+    if (auto row = compare_whole(measure, a, b)) found.measures.push_back(*row);
   }
   const MeasureRow& time = found.time();
   found.parts = part_times(a, b, *time.a, *time.b);

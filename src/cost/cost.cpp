@@ -45,7 +45,7 @@ std::optional<Rate> price_of(const UsedGpu& gpu, const Rates& rates) {
 }
 
 /// What one GPU took for so long. Of no time at all nothing was taken, whatever was not measured.
-Amount amount_of(const UsedGpu& gpu, const Energy& energy, double seconds, const Rates& rates) {
+Amount amount_of(const UsedGpu& gpu, double seconds, const Energy& energy, const Rates& rates) {
   if (seconds <= 0) return nothing();
   Amount amount;
   amount.gpu_hours = seconds / kSecondsPerHour;
@@ -56,22 +56,24 @@ Amount amount_of(const UsedGpu& gpu, const Energy& energy, double seconds, const
   return amount;
 }
 
+Amount amount_of(const UsedGpu& gpu, std::size_t phase, const Rates& rates) {
+  return amount_of(gpu, gpu.seconds[phase], gpu.energy[phase], rates);
+}
+
 Amount amount_of(const Usage& usage, std::size_t phase, const Rates& rates) {
   Amount sum = nothing();
-  for (const UsedGpu& gpu : usage.gpus) {
-    sum = sum + amount_of(gpu, gpu.energy[phase], usage.seconds[phase], rates);
-  }
+  for (const UsedGpu& gpu : usage.gpus) sum = sum + amount_of(gpu, phase, rates);
   return sum;
 }
 
 /// Energy of all phases together. One of which nothing was measured is left out, which
 /// Cost::covered_ratio says; absent where that is all of them.
-Reading<double> measured_sum(const ByPhase<Amount>& phases, const ByPhase<double>& seconds,
+Reading<double> measured_sum(const ByPhase<Amount>& phases, const ByPhase<bool>& lasted,
                              Reading<double> Amount::*energy) {
   Reading<double> sum = WhyAbsent::kNotObserved;
   for (std::size_t i = 0; i < kPhaseCount; ++i) {
     const Reading<double>& part = phases[i].*energy;
-    if (seconds[i] <= 0) continue;
+    if (!lasted[i]) continue;
     if (sum && part) {
       sum = *sum + *part;
     } else if (!sum) {
@@ -81,19 +83,25 @@ Reading<double> measured_sum(const ByPhase<Amount>& phases, const ByPhase<double
   return sum;
 }
 
-Amount gpus_of(const ByPhase<Amount>& phases, const Usage& usage) {
+Amount gpus_of(const ByPhase<Amount>& phases) {
+  ByPhase<bool> lasted{};
+  for (std::size_t i = 0; i < kPhaseCount; ++i) lasted[i] = phases[i].gpu_hours.value_or(0) > 0;
   Amount sum = phases[0] + phases[1] + phases[2];
-  sum.kwh = measured_sum(phases, usage.seconds, &Amount::kwh);
-  sum.co2_kg = measured_sum(phases, usage.seconds, &Amount::co2_kg);
+  sum.kwh = measured_sum(phases, lasted, &Amount::kwh);
+  sum.co2_kg = measured_sum(phases, lasted, &Amount::co2_kg);
   return sum;
 }
 
 Amount processors_of(const Usage& usage, const Rates& rates) {
   ByPhase<Amount> phases{};
-  for (std::size_t i = 0; i < kPhaseCount; ++i) set_energy(usage.cpu[i].joules, rates, phases[i]);
+  ByPhase<bool> lasted{};
+  for (std::size_t i = 0; i < kPhaseCount; ++i) {
+    lasted[i] = usage.seconds[i] > 0;
+    set_energy(usage.cpu[i].joules, rates, phases[i]);
+  }
   Amount sum = {WhyAbsent::kNotSupported, WhyAbsent::kNotSupported};
-  sum.kwh = measured_sum(phases, usage.seconds, &Amount::kwh);
-  sum.co2_kg = measured_sum(phases, usage.seconds, &Amount::co2_kg);
+  sum.kwh = measured_sum(phases, lasted, &Amount::kwh);
+  sum.co2_kg = measured_sum(phases, lasted, &Amount::co2_kg);
   return sum;
 }
 
@@ -102,8 +110,8 @@ double covered_ratio(const Usage& usage) {
   double all_s = 0;
   for (const UsedGpu& gpu : usage.gpus) {
     for (std::size_t i = 0; i < kPhaseCount; ++i) {
-      covered_s += gpu.energy[i].covered_ratio * usage.seconds[i];
-      all_s += usage.seconds[i];
+      covered_s += gpu.energy[i].covered_ratio * gpu.seconds[i];
+      all_s += gpu.seconds[i];
     }
   }
   return all_s > 0 ? covered_s / all_s : 0;
@@ -114,7 +122,7 @@ std::vector<Amount> causes_of(const Usage& usage, const Rates& rates) {
   std::vector<Amount> causes(diagnose::kCauseCount, nothing());
   for (const UsedGpu& gpu : usage.gpus) {
     if (!gpu.shares) return {};
-    const Amount training = amount_of(gpu, gpu.energy[kTraining], usage.seconds[kTraining], rates);
+    const Amount training = amount_of(gpu, kTraining, rates);
     for (std::size_t i = 0; i < causes.size(); ++i) {
       causes[i] = causes[i] + training * (*gpu.shares)[i];
     }
@@ -153,23 +161,27 @@ std::optional<Rate> price_of(const Usage& usage, const Rates& rates) {
   return common;
 }
 
-Amount hour_of_training(const Usage& usage, const Rates& rates) {
-  const double seconds = usage.seconds[kTraining];
-  if (seconds <= 0 || usage.gpus.empty()) return {};
-  Amount hour = nothing();
+Amount hour_of_gpus(const Usage& usage, const Rates& rates) {
+  Amount hour = usage.gpus.empty() ? Amount() : nothing();
   for (const UsedGpu& gpu : usage.gpus) {
+    const double seconds = gpu.seconds[kTraining];
+    if (seconds <= 0) return {};
     Energy energy = gpu.energy[kTraining];
     // Of the time in which it was measured, as of all of it.
     if (energy.joules) energy.joules = *energy.joules / energy.covered_ratio;
-    hour = hour + amount_of(gpu, energy, seconds, rates);
+    hour = hour + amount_of(gpu, seconds, energy, rates) * (kSecondsPerHour / seconds);
   }
+  return hour;
+}
+
+Amount hour_of_training(const Usage& usage, const Rates& rates) {
+  const Amount hour = hour_of_gpus(usage, rates);
   const Energy& cpu = usage.cpu[kTraining];
-  if (cpu.joules) {
-    Amount processors = {0.0, 0.0};
-    set_energy(*cpu.joules / cpu.covered_ratio, rates, processors);
-    hour = hour + processors;
-  }
-  return hour * (kSecondsPerHour / seconds);
+  const double seconds = usage.seconds[kTraining];
+  if (!cpu.joules || seconds <= 0) return hour;
+  Amount processors = {0.0, 0.0};
+  set_energy(*cpu.joules / cpu.covered_ratio, rates, processors);
+  return hour + processors * (kSecondsPerHour / seconds);
 }
 
 Cost cost_of(const Usage& usage, const Rates& rates, const std::optional<Change>& change) {
@@ -193,7 +205,7 @@ Cost cost_of(const Usage& usage, const Rates& rates, const std::optional<Change>
     return cost;
   }
   for (std::size_t i = 0; i < kPhaseCount; ++i) cost.phases[i] = amount_of(usage, i, rates);
-  cost.all_gpus = gpus_of(cost.phases, usage);
+  cost.all_gpus = gpus_of(cost.phases);
   cost.total = cost.all_gpus;
   if (cost.processors.kwh) {
     cost.total.kwh = added(cost.all_gpus.kwh, cost.processors.kwh);
@@ -210,11 +222,9 @@ Cost cost_of(const Usage& usage, const Rates& rates, const std::optional<Change>
   }
   // A change that makes nothing faster gives nothing back.
   if (change && change->speedup.speedup > 1) {
-    const Amount run = cost.phases[kTraining] * (1 - 1 / change->speedup.speedup);
-    const double seconds = usage.seconds[kTraining];
-    if (seconds > 0) {
-      cost.given_back = GivenBack{*change, run, run * (kHoursOfMonth * kSecondsPerHour / seconds)};
-    }
+    const double saved = 1 - 1 / change->speedup.speedup;
+    cost.given_back = GivenBack{*change, cost.phases[kTraining] * saved,
+                                hour_of_gpus(usage, rates) * (kHoursOfMonth * saved)};
   }
   return cost;
 }

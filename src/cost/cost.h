@@ -71,7 +71,10 @@ Cost cost_of(const Usage& usage, const Rates& rates, const std::optional<Change>
 /// The one price of all GPUs of a job; none where it is not known, or they have several.
 std::optional<Rate> price_of(const Usage& usage, const Rates& rates);
 
-/// What an hour of training takes on all GPUs of a job, processors' energy included.
+/// What an hour of training takes on all GPUs of a job. Absent where it did not train.
+Amount hour_of_gpus(const Usage& usage, const Rates& rates);
+
+/// The same with the processors' energy, where it was measured.
 Amount hour_of_training(const Usage& usage, const Rates& rates);
 
 }  // namespace unstarve::cost

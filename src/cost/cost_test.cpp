@@ -20,6 +20,7 @@ Usage two_gpus() {
     UsedGpu gpu;
     gpu.index = i;
     gpu.name = "NVIDIA A100-SXM4-40GB";
+    gpu.seconds = usage.seconds;
     gpu.energy = {{{50.0 * 60, 1}, {200.0 * 3600, 1}, {50.0 * 60, 1}}};
     gpu.shares = kStarved;
     usage.gpus.push_back(gpu);
@@ -68,6 +69,17 @@ TEST(Cost, OfTheTrainingAddsUpOverCauses) {
   EXPECT_FALSE(cost.given_back);
 }
 
+TEST(Cost, OfARankThatEndsEarlierIsOfItsOwnTraining) {
+  Usage usage = two_gpus();
+  usage.gpus[1].seconds = {60, 1800, 1860};
+  usage.gpus[1].shares = std::array<double, diagnose::kCauseCount>{1};
+  const Cost cost = cost_of(usage, rates(), Change{"x", {2, 2, 2}, true});
+  EXPECT_NEAR(*cost.phases[1].gpu_hours, 1.5, 1e-12);
+  EXPECT_NEAR(*cost.idle.gpu_hours, 0.7, 1e-12);
+  EXPECT_NEAR(*cost.idle_ratio, 0.7 / 1.5, 1e-12);
+  EXPECT_NEAR(*cost.given_back->month.gpu_hours, 730, 1e-9);
+}
+
 TEST(Cost, WhatIsNotKnownIsAbsentAndNotZero) {
   Usage usage = two_gpus();
   usage.gpus[1].energy.fill({WhyAbsent::kNotSupported, 0});
@@ -91,6 +103,7 @@ TEST(Cost, OfARunWithoutAStepIsNotZero) {
   Usage usage = two_gpus();
   usage.seconds = {3720, 0, 0};
   for (UsedGpu& gpu : usage.gpus) {
+    gpu.seconds = usage.seconds;
     gpu.energy = {{{WhyAbsent::kNotSupported, 0}, {}, {}}};
     gpu.shares = WhyAbsent::kNotObserved;
   }

@@ -108,6 +108,7 @@ TEST_F(MeasuredJob, TakesWhatTheCountersSay) {
   EXPECT_DOUBLE_EQ(usage.seconds[2], kEndS - kLastStepS);
   ASSERT_EQ(usage.gpus.size(), 1U);
   const cost::UsedGpu& gpu = usage.gpus.front();
+  EXPECT_EQ(gpu.seconds, usage.seconds);
   EXPECT_EQ(gpu.index, 0);
   EXPECT_FALSE(gpu.by_power);
   const double trained_j = kBusyW * (kLastStepS - kFirstStepS);

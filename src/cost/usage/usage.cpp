@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "base/units.h"
 #include "trace/job_gpu.h"
@@ -46,10 +47,9 @@ std::int64_t end_of(const trace::RunReader& run) {
   return readings && !readings->empty() ? readings->back().t_ns : 0;
 }
 
-ByPhase<Interval> phases_of(const trace::RunReader& run, const diagnose::PartitionedJob& job) {
+ByPhase<Interval> phases_of(const trace::RunReader& run, const std::optional<Interval>& training) {
   const std::int64_t start_ns = run.number("started_ns");
   const std::int64_t end_ns = std::max(start_ns, end_of(run));
-  const auto training = training_of(job);
   if (!training) return {{{start_ns, end_ns}, {end_ns, end_ns}, {end_ns, end_ns}}};
   const std::int64_t first_ns = std::clamp(training->start_ns, start_ns, end_ns);
   const std::int64_t last_ns = std::clamp(training->end_ns, first_ns, end_ns);
@@ -76,57 +76,73 @@ std::set<std::int64_t> split_gpus(const trace::RunReader& run) {
   return split;
 }
 
-UsedGpu recorded_gpu(const diagnose::DeviceDiagnosis& device) {
-  UsedGpu gpu;
-  gpu.index = device.info.index;
-  gpu.name = device.info.name;
-  gpu.emulated = device.info.emulated;
-  gpu.shares = shares_of(device.partition);
-  return gpu;
+const diagnose::DevicePartition* partition_of(const diagnose::PartitionedJob& job,
+                                              std::int32_t device) {
+  const auto found = std::find_if(job.devices.begin(), job.devices.end(),
+                                  [&](const auto& other) { return other.device == device; });
+  return found == job.devices.end() ? nullptr : &*found;
 }
 
 /// The driver's number of a recorded device. Torch's profiler has CUDA's number in the process, so
 /// that of the only device of a process is asked of what that said itself.
 std::int64_t driver_index(const trace::RunReader& run, const diagnose::PartitionedJob& job,
                           std::int32_t device) {
-  const auto of_device = [&](const auto& partition) { return partition.device == device; };
-  const auto found = std::find_if(job.devices.begin(), job.devices.end(), of_device);
-  if (found == job.devices.end()) return device;
+  const diagnose::DevicePartition* const found = partition_of(job, device);
+  if (found == nullptr) return device;
   const auto same_rank = [&](const auto& other) { return other.rank == found->rank; };
   const std::int64_t process = job.job.ranks()[found->rank].process;
   const bool alone = std::count_if(job.devices.begin(), job.devices.end(), same_rank) == 1;
-  const bool told = job.job.timeline().device_of(process) != nullptr;
-  return alone && told ? trace::job_gpu(run, process).index : device;
+  const trace::TrainingDevice* const told = job.job.timeline().device_of(process);
+  return alone && told != nullptr && told->kind == "cuda" ? trace::job_gpu(run, process).index
+                                                          : device;
+}
+
+/// A GPU, and when it trains.
+struct FoundGpu {
+  UsedGpu gpu;
+  std::optional<Interval> training;
+};
+
+FoundGpu recorded_gpu(const diagnose::PartitionedJob& job,
+                      const diagnose::DeviceDiagnosis& device) {
+  FoundGpu found;
+  found.gpu.index = device.info.index;
+  found.gpu.name = device.info.name;
+  found.gpu.emulated = device.info.emulated;
+  found.gpu.shares = shares_of(device.partition);
+  if (const auto* const partition = partition_of(job, device.info.index)) {
+    found.training = partition->span;
+  }
+  return found;
 }
 
 /// Those whose activity was recorded; else those that the job's processes say they train on.
-std::vector<UsedGpu> gpus_of(const trace::RunReader& run, const diagnose::PartitionedJob& job,
-                             const diagnose::Diagnosis& diagnosis) {
-  std::vector<UsedGpu> gpus;
+std::vector<FoundGpu> gpus_of(const trace::RunReader& run, const diagnose::PartitionedJob& job,
+                              const diagnose::Diagnosis& diagnosis) {
+  std::vector<FoundGpu> gpus;
   for (const diagnose::DeviceDiagnosis& device : diagnosis.devices) {
-    gpus.push_back(recorded_gpu(device));
-    gpus.back().index = driver_index(run, job, device.info.index);
+    gpus.push_back(recorded_gpu(job, device));
+    gpus.back().gpu.index = driver_index(run, job, device.info.index);
   }
   if (!gpus.empty()) return gpus;
+  const auto training = training_of(job);
   std::set<std::int64_t> indices;
   for (const job::Rank& rank : job.job.ranks()) {
     const trace::TrainingDevice* const device = job.job.timeline().device_of(rank.process);
     if (device == nullptr || device->kind != "cuda") continue;
     indices.insert(trace::job_gpu(run, rank.process).index);
   }
-  for (const std::int64_t index : indices) gpus.push_back({.index = index, .name = {}});
+  for (const std::int64_t index : indices) gpus.push_back({{.index = index, .name = {}}, training});
   return gpus;
 }
 
-void name_gpus(const trace::RunReader& run, std::vector<UsedGpu>& gpus) {
+void add_name(const trace::RunReader& run, UsedGpu& gpu) {
   const auto rows = run.devices();
   if (!rows) return;
-  for (UsedGpu& gpu : gpus) {
-    for (const trace::DeviceRow& row : *rows) {
-      if (row.index != gpu.index) continue;
-      if (gpu.name.empty()) gpu.name = row.name;
-      gpu.emulated = gpu.emulated || row.emulated;
-    }
+  for (const trace::DeviceRow& row : *rows) {
+    if (row.index != gpu.index) continue;
+    if (gpu.name.empty()) gpu.name = row.name;
+    gpu.emulated = gpu.emulated || row.emulated;
   }
 }
 
@@ -165,36 +181,41 @@ Energy cpu_energy(const trace::RunReader& run, const Interval& when) {
   return energy;
 }
 
+ByPhase<double> lengths_s(const ByPhase<Interval>& phases) {
+  return {length_s(phases[0]), length_s(phases[1]), length_s(phases[2])};
+}
+
 }  // namespace
 
 Usage usage_of(const trace::RunReader& run, const diagnose::PartitionedJob& job,
                const diagnose::Diagnosis& diagnosis) {
-  const ByPhase<Interval> phases = phases_of(run, job);
   Usage usage;
   usage.ranks = job.job.ranks().size();
-  usage.gpus = gpus_of(run, job, diagnosis);
-  name_gpus(run, usage.gpus);
   const std::set<std::int64_t> split = split_gpus(run);
-  for (UsedGpu& gpu : usage.gpus) {
-    gpu.split = split.contains(gpu.index);
-    measure_energy(run, phases, gpu);
+  for (FoundGpu& found : gpus_of(run, job, diagnosis)) {
+    const ByPhase<Interval> phases = phases_of(run, found.training);
+    add_name(run, found.gpu);
+    found.gpu.seconds = lengths_s(phases);
+    found.gpu.split = split.contains(found.gpu.index);
+    measure_energy(run, phases, found.gpu);
+    usage.gpus.push_back(std::move(found.gpu));
   }
-  for (std::size_t i = 0; i < kPhaseCount; ++i) {
-    usage.seconds[i] = length_s(phases[i]);
-    usage.cpu[i] = cpu_energy(run, phases[i]);
-  }
+  const ByPhase<Interval> phases = phases_of(run, training_of(job));
+  usage.seconds = lengths_s(phases);
+  for (std::size_t i = 0; i < kPhaseCount; ++i) usage.cpu[i] = cpu_energy(run, phases[i]);
   return usage;
 }
 
 Usage usage_of(const diagnose::PartitionedJob& job, const diagnose::Diagnosis& diagnosis) {
+  constexpr auto kOnlyPart = static_cast<std::size_t>(Phase::kTraining);
   Usage usage;
   usage.ranks = job.job.ranks().size();
   for (const diagnose::DeviceDiagnosis& device : diagnosis.devices) {
-    usage.gpus.push_back(recorded_gpu(device));
+    FoundGpu found = recorded_gpu(job, device);
+    if (found.training) found.gpu.seconds[kOnlyPart] = length_s(*found.training);
+    usage.gpus.push_back(std::move(found.gpu));
   }
-  if (const auto training = training_of(job)) {
-    usage.seconds[static_cast<std::size_t>(Phase::kTraining)] = length_s(*training);
-  }
+  if (const auto training = training_of(job)) usage.seconds[kOnlyPart] = length_s(*training);
   return usage;
 }
 

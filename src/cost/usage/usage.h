@@ -29,6 +29,7 @@ struct UsedGpu {
   std::string name;
   bool emulated = false;
   bool split = false;  // by MIG: the job has a part of it, and its energy is the whole GPU's
+  ByPhase<double> seconds{};  // its own: another rank may end earlier
   ByPhase<Energy> energy{};
   bool by_power = false;  // the energy, since it has no counter
   /// Shares of the training, by diagnose::Cause; absent: its activity was not recorded.
@@ -37,7 +38,7 @@ struct UsedGpu {
 
 /// What a job took of its machine.
 struct Usage {
-  ByPhase<double> seconds{};  // wall time
+  ByPhase<double> seconds{};  // wall time, of the training from its first GPU to its last
   std::vector<UsedGpu> gpus;  // none: it trains on the CPU
   std::size_t ranks = 1;      // processes that train, on this machine
   /// Of the processors, the job's part by CPU time: its share of all CPU time that the machine was

@@ -35,7 +35,7 @@ TEST(CostWords, HaveAsManyDigitsAsTell) {
 TEST(CostSentence, SaysWhatIdleTimeCostAndWhatTheChangeGivesBack) {
   cost::Usage usage = sample::usage();
   usage.gpus[0].emulated = false;
-  usage.seconds[1] = 3600;
+  usage.seconds[1] = usage.gpus[0].seconds[1] = 3600;
   usage.gpus[0].energy[1] = {360e3, 1};
   cost::Rates rates = cost::default_rates();
   rates.price = cost::Rate{2, "--price"};

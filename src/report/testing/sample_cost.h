@@ -13,6 +13,7 @@ inline cost::Usage usage() {
   cost::UsedGpu gpu;
   gpu.name = "Emulated NVIDIA A100-SXM4-40GB";
   gpu.emulated = true;
+  gpu.seconds = usage.seconds;
   gpu.energy = {{{WhyAbsent::kNotObserved, 0}, {1220.0, 1}, {17.0, 1}}};
   gpu.shares =
       std::array<double, diagnose::kCauseCount>{0.171, 0, 0.012, 0.794, 0.004, 0.014, 0.001, 0.004};
