@@ -28,7 +28,7 @@ struct UsedGpu {
   std::int64_t index = 0;  // the driver's number of it
   std::string name;
   bool emulated = false;
-  bool split = false;  // by MIG: the job has a part of it, and its energy is the whole GPU's
+  bool split = false;         // by MIG: the job has a part of it, and its energy is the whole GPU's
   ByPhase<double> seconds{};  // its own: another rank may end earlier
   ByPhase<Energy> energy{};
   bool by_power = false;  // the energy, since it has no counter

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "base/number_words.h"
 #include "predict/speedup.h"
@@ -148,15 +149,15 @@ std::string cost_sentence(const Cost& cost) {
 
 std::vector<CostRow> cost_rows(const Cost& cost) {
   std::vector<CostRow> rows;
-  if (cost.gpus > 0) {
-    rows.push_back({"start-up", phase(cost, Phase::kStartUp)});
-    rows.push_back({"training", phase(cost, Phase::kTraining)});
-    for (std::size_t i = 0; i < cost.causes.size(); ++i) {
-      if (cost.causes[i].gpu_hours.value_or(0) <= 0) continue;
-      rows.push_back({std::string(to_string(diagnose::kAllCauses[i])), cost.causes[i], true});
-    }
-    rows.push_back({"after the last step", phase(cost, Phase::kEnding)});
+  const auto add_if_it_lasted = [&rows](std::string name, const Amount& amount, bool within) {
+    if (amount.gpu_hours.value_or(0) > 0) rows.push_back({std::move(name), amount, within});
+  };
+  add_if_it_lasted("start-up", phase(cost, Phase::kStartUp), false);
+  add_if_it_lasted("training", phase(cost, Phase::kTraining), false);
+  for (std::size_t i = 0; i < cost.causes.size(); ++i) {
+    add_if_it_lasted(std::string(to_string(diagnose::kAllCauses[i])), cost.causes[i], true);
   }
+  add_if_it_lasted("after the last step", phase(cost, Phase::kEnding), false);
   if (cost.processors.kwh) rows.push_back({"processors", cost.processors});
   if (rows.empty()) return rows;
   rows.push_back({"in all", cost.total});
