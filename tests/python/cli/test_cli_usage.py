@@ -31,7 +31,7 @@ def test_a_wrong_command_is_named_and_the_right_ones_are_listed(
     done = unstarve(*typed)
     assert (done.returncode, done.stdout) == (2, "")
     assert says in done.stderr
-    assert "commands: demo, run, attach, emulate, rehearse, tune, diagnose, report" in done.stderr
+    assert "commands: demo, run, attach, emulate, rehearse, tune, diagnose, compare" in done.stderr
 
 
 @pytest.mark.parametrize(
