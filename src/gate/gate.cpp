@@ -61,17 +61,17 @@ class Runs {
        const isolation::Isolation& isolation, GateListener& listener)
       : parts_(parts), options_(options), isolation_(isolation), listener_(listener) {}
 
-  /// `job_folder`: empty for the present one. Its steps only bring caches into their usual state.
-  Status warm_up(const std::string& side, const std::string& job_folder) {
+  /// `base`: null for the present state. Its steps only bring caches into their usual state.
+  Status warm_up(const std::string& side, const Worktree* base) {
     constexpr std::int64_t kSteps = 4;
-    const auto run = make(side + "-warm-up", job_folder, kSteps);
+    const auto run = make(side + "-warm-up", base, kSteps);
     if (!run && run.error().code != ErrorCode::kNotSupported) return forward_error(run);
     return {};
   }
 
-  Status add_to(compare::Side& side, const std::string& label, const std::string& job_folder) {
+  Status add_to(compare::Side& side, const std::string& label, const Worktree* base) {
     const std::string name = fmt::format("{}-{}", label, side.runs.size() + 1);
-    const auto examined = make(name, job_folder, 0);
+    const auto examined = make(name, base, 0);
     if (!examined) return forward_error(examined);
     auto run = compare::measured_run(*examined, folder_of(name));
     if (!run) return forward_error(run);
@@ -92,12 +92,12 @@ class Runs {
     return static_cast<double>(clock_.now_ns() - began_ns_) * kSecondsPerNs;
   }
 
-  Result<examine::Examination> make(const std::string& name, const std::string& job_folder,
+  Result<examine::Examination> make(const std::string& name, const Worktree* base,
                                     std::int64_t steps) {
-    const InFolder there(job_folder);
+    const InFolder there(base != nullptr ? base->job_folder() : std::string());
     trial::Trial trial;
     trial.label = name;
-    trial.command = options_.command;
+    trial.command = base != nullptr ? base->command_there(options_.command) : options_.command;
     trial.run_dir = folder_of(name);
     trial.emulation = options_.emulation;
     trial.isolation = &isolation_;
@@ -146,17 +146,15 @@ Result<GateResult> against_reference(Runs& runs, const GateOptions& options,
   compare::Side a, b;
   a.name = fmt::format("{} ({})", options.base, base->commit());
   b.name = kNow;
-  if (const Status warm = runs.warm_up(kBase, base->job_folder()); !warm)
-    return forward_error(warm);
-  if (const Status warm = runs.warm_up(kNow, ""); !warm) return forward_error(warm);
+  if (const Status warm = runs.warm_up(kBase, &*base); !warm) return forward_error(warm);
+  if (const Status warm = runs.warm_up(kNow, nullptr); !warm) return forward_error(warm);
   GateResult found;
   found.base = a.name;
   for (int round = 0; !found.judgement.is_final; ++round) {
     runs.round_begins();
     // Whatever drifts hits both sides alike: every other pair begins with the other side.
     for (const bool is_base : {round % 2 == 0, round % 2 != 0}) {
-      const Status ran =
-          is_base ? runs.add_to(a, kBase, base->job_folder()) : runs.add_to(b, kNow, "");
+      const Status ran = is_base ? runs.add_to(a, kBase, &*base) : runs.add_to(b, kNow, nullptr);
       if (!ran) return forward_error(ran);
     }
     runs.round_ends();
@@ -174,7 +172,7 @@ Result<GateResult> against_baseline(Runs& runs, const Baseline& baseline,
                                     const GateOptions& options, GateListener& listener) {
   compare::Side b;
   b.name = kNow;
-  if (const Status warm = runs.warm_up(kNow, ""); !warm) return forward_error(warm);
+  if (const Status warm = runs.warm_up(kNow, nullptr); !warm) return forward_error(warm);
   GateResult found;
   found.judging = options.judging;
   found.judging.paired = false;
@@ -183,7 +181,7 @@ Result<GateResult> against_baseline(Runs& runs, const Baseline& baseline,
       baseline.acceptances.empty() ? "an unknown day" : baseline.acceptances.back().when);
   for (int round = 0; !found.judgement.is_final; ++round) {
     runs.round_begins();
-    if (const Status ran = runs.add_to(b, kNow, ""); !ran) return forward_error(ran);
+    if (const Status ran = runs.add_to(b, kNow, nullptr); !ran) return forward_error(ran);
     runs.round_ends();
     found.comparison = compare::compare(baseline.side, b);
     found.unlike = unlike_machines(found.comparison);
@@ -229,9 +227,9 @@ Result<Baseline> make_baseline(const launch::Installation& parts, const GateOpti
   const auto isolation = isolation_of(options, listener);
   if (!isolation) return forward_error(isolation);
   Runs runs(parts, options, *isolation, listener);
-  if (const Status warm = runs.warm_up(kNow, ""); !warm) return forward_error(warm);
+  if (const Status warm = runs.warm_up(kNow, nullptr); !warm) return forward_error(warm);
   for (int i = 0; i < wish.runs; ++i) {
-    if (const Status ran = runs.add_to(made.side, kNow, ""); !ran) return forward_error(ran);
+    if (const Status ran = runs.add_to(made.side, kNow, nullptr); !ran) return forward_error(ran);
   }
   made.emulated_gpu = options.emulated_gpu;
   double step_us = 0;

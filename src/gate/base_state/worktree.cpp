@@ -121,6 +121,17 @@ Status Worktree::link_untracked() {
   return {};
 }
 
+std::vector<std::string> Worktree::command_there(const std::vector<std::string>& command) const {
+  std::vector<std::string> words;
+  const std::string within = repository_ + "/";
+  for (const std::string& word : command) {
+    const std::string path = fs::path(word).lexically_normal().string();
+    const bool is_within = fs::path(word).is_absolute() && path.starts_with(within);
+    words.push_back(is_within ? folder_ + "/" + path.substr(within.size()) : word);
+  }
+  return words;
+}
+
 Worktree::Worktree(Worktree&& other) noexcept { *this = std::move(other); }
 
 Worktree& Worktree::operator=(Worktree&& other) noexcept {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 
@@ -22,6 +23,9 @@ class Worktree {
 
   /// Where the job starts there.
   const std::string& job_folder() const { return job_folder_; }
+  /// The words of a command, with those that name something in the repository from the root on
+  /// naming it there.
+  std::vector<std::string> command_there(const std::vector<std::string>& command) const;
   /// The commit's number, as git abbreviates it.
   const std::string& commit() const { return commit_; }
 

@@ -54,6 +54,11 @@ TEST_F(WorktreeTest, HoldsTheReferenceAndWhatGitDoesNotTrack) {
     EXPECT_EQ(read(there / "data/images"), "1");
     EXPECT_EQ(read(there / "note.txt"), "not tracked");
     EXPECT_FALSE(base->commit().empty());
+    const fs::path script = fs::canonical(folder_) / "job/train.py";
+    const auto command = base->command_there({"python", script.string(), "--out=/tmp", "x.py"});
+    EXPECT_EQ(read(command[1]), "old\n") << "the base's script, not the present one";
+    EXPECT_EQ(command[2], "--out=/tmp");
+    EXPECT_EQ(command[3], "x.py");
   }
   EXPECT_FALSE(fs::exists(there));
   EXPECT_EQ(read(folder_ / "job/train.py"), "new\n");

@@ -33,6 +33,7 @@ struct GateCommandOptions {
   double budget_minutes = 20;
   std::string fail_on;
   std::string emulate;
+  launch::EmulationOptions emulation;
   bool accept = false;
   gate::NewBaseline baseline;
   std::string json;
@@ -132,9 +133,8 @@ void run_gate(GateCommandOptions& options, CommandContext& context) {
   std::optional<launch::Emulation> emulation;
   if (options.emulate.empty()) options.emulate = emulated_by_default();
   if (!options.emulate.empty()) {
-    launch::EmulationOptions emulated;
-    emulated.gpu = options.emulate;
-    auto begun = begin_emulation(context, emulated, options.gate.command);
+    options.emulation.gpu = options.emulate;
+    auto begun = begin_emulation(context, options.emulation, options.gate.command);
     if (!begun) return report_error(context, begun.error());
     emulation.emplace(*std::move(begun));
     options.gate.emulation = &*emulation;
@@ -185,6 +185,7 @@ void add_gate_command(CommandLine& line, CommandContext& context) {
       .required();
   const Option runs = add_judging_options(command, *options);
   command.option("--emulate", options->emulate, "run on this GPU emulated (a100, h100, ...)");
+  add_emulation_options(command, options->emulation);
   command.flag("--accept", options->accept,
                "make, or make anew, the baseline file of --base from the job as it is");
   command.option("--reason", options->baseline.reason, "with --accept: why, for whoever reads it");
