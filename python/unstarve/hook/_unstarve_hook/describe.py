@@ -138,9 +138,9 @@ def _error_of_worker(raised: re.Match[str]) -> dict[str, str]:
 def fit(facts: dict[str, Any]) -> bytes:
     """JSON of at most TEXT_BYTES bytes: what matters least is left out first."""
     least_first = (
-        "packages",
         "loaders",
         "argv",
+        "packages",
         "transforms",
         "hook_errors",
         "fetch_calibration",
