@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "base/number_words.h"
 #include "base/units.h"
@@ -134,6 +136,39 @@ std::vector<std::string> error_sentences(const Report& report) {
     sentences.push_back(fmt::format("{}: {}.", text, diagnose::words_of_xid(error.xid).advice));
   }
   return sentences;
+}
+
+std::string short_headline(const Report& report) {
+  if (job_failed(report.facts)) {
+    const std::string& kind = report.facts.error.kind;
+    return kind.empty() ? "The job failed." : fmt::format("The job failed: {}.", kind);
+  }
+  if (!report.facts.no_steps.empty()) return "No training step was seen.";
+  const diagnose::Finding* const lead = leading_finding(report);
+  if (lead == nullptr) return {};
+  const std::string share = percent_text(lead->share);
+  if (!report.diagnosis.partition) {
+    return lead->cause == "input_wait"
+               ? fmt::format("Training waits for data {} of the time.", share)
+               : std::string();
+  }
+  struct Words {
+    std::string_view cause;
+    std::string_view words;  // with the share
+  };
+  constexpr std::array<Words, 7> kWords = {{
+      {"input_wait", "The GPU waits for data {} of the time."},
+      {"sync", "The GPU idles {} of the time: the job waits on it."},
+      {"launch", "The GPU idles {} of the time: work comes too late."},
+      {"exposed_copy", "The GPU does nothing but copy {} of the time."},
+      {"exposed_communication", "The GPU waits for other GPUs {} of the time."},
+      {"kernel_wait", "The GPU idles {} of the time between short kernels."},
+      {"gpu_busy", "The GPU is busy {} of the time."},
+  }};
+  for (const Words& words : kWords) {
+    if (words.cause == lead->cause) return fmt::format(fmt::runtime(words.words), share);
+  }
+  return {};
 }
 
 bool job_failed(const RunFacts& facts) {

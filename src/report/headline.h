@@ -12,6 +12,10 @@ namespace unstarve::report {
 /// neither its end nor a step was seen.
 std::string what_happened(const Report& report);
 
+/// What matters most, in at most twelve words: "The GPU waits for data 83 % of the time."
+/// Empty where no finding leads and nothing failed: then the verdict is short.
+std::string short_headline(const Report& report);
+
 /// "GPU 0 reported error XID 79 (GPU has fallen off the bus) after step 57: restart the machine;
 /// ...": a sentence for each kind of error that a GPU reported, in the order in which they came.
 std::vector<std::string> error_sentences(const Report& report);

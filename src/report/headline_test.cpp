@@ -62,5 +62,21 @@ TEST(Headline, TellsTheErrorThatEndedTheJob) {
   EXPECT_EQ(error_sentences(report)[0], "Interrupted.");
 }
 
+TEST(Headline, IsShortForEachCauseThatAPartitionHas) {
+  Report report = sample::report();
+  for (const char* const cause : {"input_wait", "sync", "launch", "exposed_copy",
+                                  "exposed_communication", "kernel_wait", "gpu_busy"}) {
+    report.diagnosis.findings[0].cause = cause;
+    const std::string headline = short_headline(report);
+    EXPECT_NE(headline.find("79 %"), std::string::npos) << headline;
+    EXPECT_LE(std::count(headline.begin(), headline.end(), ' '), 12) << headline;
+  }
+  report.diagnosis.findings[0].cause = "other";
+  EXPECT_EQ(short_headline(report), "") << "then the verdict stands there";
+  report.facts.exit_code = 1;
+  report.facts.error.kind = "torch.OutOfMemoryError";
+  EXPECT_EQ(short_headline(report), "The job failed: torch.OutOfMemoryError.");
+}
+
 }  // namespace
 }  // namespace unstarve::report

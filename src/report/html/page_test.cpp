@@ -42,9 +42,11 @@ Series long_series() {
 TEST(Page, LeadsWithTheVerdictAndHasEverySection) {
   const std::string page = render_html(sample::report());
   std::size_t last = 0;
-  for (const char* part : {"<h1>The GPU waits for input", "GPU utilisation", "Where the time goes",
-                           "What it cost", "What was tried", "Findings", "Rules of thumb",
-                           "Not seen, so not judged", "The run", "What watching cost", "Words"}) {
+  for (const char* part :
+       {"<h1>The GPU waits for data 79 % of the time.</h1>",
+        "<p class=\"cause\">The GPU waits for input", "GPU utilisation", "Where the time goes",
+        "What it cost", "What was tried", "Findings", "Rules of thumb", "Not seen, so not judged",
+        "The run", "What watching cost", "Words"}) {
     const std::size_t at = page.find(part, last);
     ASSERT_NE(at, std::string::npos) << part;
     last = at;
@@ -85,8 +87,8 @@ TEST(Page, HostileNamesStayText) {
 
 TEST(Page, PlaceholdersInContentAreNotFilled) {
   Report report = sample::report();
-  report.advice.verdict = "{{script}} {{style}}";
-  EXPECT_THAT(render_html(report), HasSubstr("<h1>{{script}} {{style}}</h1>"));
+  report.advice.cause = "{{script}} {{style}}";
+  EXPECT_THAT(render_html(report), HasSubstr("<p class=\"cause\">{{script}} {{style}}</p>"));
 }
 
 TEST(Page, ShowsTheLinesOfAnEditOneBelowTheOther) {

@@ -113,6 +113,21 @@ std::string last_line_html(const Report& report) {
   return next.empty() ? "" : fmt::format("<dt>Next</dt><dd><p>{}</p></dd>", escape(next));
 }
 
+/// In few words, and below it what they are short for; without such words the verdict.
+std::string headline_html(const Report& report) {
+  const advise::Advice& advice = report.advice;
+  const std::string& no_steps = report.facts.no_steps;
+  const std::string headline = short_headline(report);
+  if (headline.empty()) return fmt::format("<h1>{}</h1>\n", escape(advice.verdict));
+  const std::string& cause = advice.cause.empty() ? advice.verdict : advice.cause;
+  std::string text = fmt::format("<h1>{}</h1>\n<p class=\"cause\">{}</p>\n", escape(headline),
+                                 escape(no_steps.empty() ? cause : no_steps));
+  if (!advice.condition.empty()) {
+    text += fmt::format("<p class=\"cause\">{}</p>\n", escape(advice.condition));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string html_verdict(const Report& report) {
@@ -125,8 +140,7 @@ std::string html_verdict(const Report& report) {
   std::string text =
       fmt::format("<section class=\"card verdict {}\">\n<p class=\"eyebrow\">Verdict</p>\n",
                   lead == nullptr ? "" : escape(lead->cause));
-  const std::string& no_steps = report.facts.no_steps;
-  text += fmt::format("<h1>{}</h1>\n", escape(no_steps.empty() ? report.advice.verdict : no_steps));
+  text += headline_html(report);
   const std::string lines =
       happened_html(report) + errors_html(report) + why_html(report) + last_line_html(report);
   if (!lines.empty()) text += fmt::format("<dl class=\"why\">{}</dl>\n", lines);
