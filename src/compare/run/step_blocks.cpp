@@ -147,6 +147,17 @@ void add_device(const diagnose::PartitionedJob& job, std::vector<Placed>& blocks
       std::find_if(job.job.devices().begin(), job.job.devices().end(),
                    [&](const job::DeviceWork& of) { return of.device == worst->device; });
   if (work == job.job.devices().end()) return;
+  const std::vector<trace::DeviceOp>& ops = job.job.timeline().device_ops;
+  std::int64_t longest_ns = 0;
+  for (const std::uint32_t i : work->ops) {
+    longest_ns = std::max(longest_ns, ops[i].end_ns - ops[i].start_ns);
+  }
+  // By start: no operation before it reaches so far.
+  const auto first_reaching = [&](std::int64_t at_ns) {
+    return std::partition_point(work->ops.begin(), work->ops.end(), [&](std::uint32_t i) {
+      return ops[i].start_ns < at_ns - longest_ns;
+    });
+  };
   for (Placed& placed : blocks) {
     const std::vector<job::RecordedPart> parts = job::recorded_parts(rank, placed.when);
     if (parts.empty()) continue;
@@ -157,7 +168,10 @@ void add_device(const diagnose::PartitionedJob& job, std::vector<Placed>& blocks
     }
     placed.block.of(Amount::kRecordedSteps) += job::steps_in(placed.steps, parts);
     job::DeviceTimeSweep sweep(std::move(spans));
-    for (const std::uint32_t i : work->ops) sweep.add(job.job.timeline().device_ops[i]);
+    for (auto i = first_reaching(placed.when.start_ns); i != work->ops.end(); ++i) {
+      if (ops[*i].start_ns >= placed.when.end_ns) break;
+      sweep.add(ops[*i]);
+    }
     const job::DeviceTime time = sweep.time();
     placed.block.of(Amount::kGpuComputes) += seconds(time.compute_ns);
     placed.block.of(Amount::kGpuMoves) += seconds(time.busy_ns() - time.compute_ns);
