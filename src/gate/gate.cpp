@@ -119,9 +119,10 @@ class Runs {
 };
 
 /// What was compared with what: settings of the machine that make figures incomparable.
-std::vector<std::string> unlike_machines(const compare::Comparison& comparison) {
+std::vector<std::string> unlike_machines(const compare::Side& a, const compare::Side& b) {
   std::vector<std::string> unlike;
-  for (const compare::Difference& difference : comparison.differences) {
+  for (const compare::Difference& difference :
+       compare::differences(a.first().settings, b.first().settings)) {
     const bool same_work = difference.name == "kernel" || difference.name == "host";
     if (difference.group != compare::SettingGroup::kMachine || same_work) continue;
     unlike.push_back(fmt::format("{}: {} -> {}", difference.name, difference.a, difference.b));
@@ -183,19 +184,19 @@ Result<GateResult> against_baseline(Runs& runs, const Baseline& baseline,
     runs.round_begins();
     if (const Status ran = runs.add_to(b, kNow, nullptr); !ran) return forward_error(ran);
     runs.round_ends();
-    found.comparison = compare::compare(baseline.side, b);
-    found.unlike = unlike_machines(found.comparison);
+    found.unlike = unlike_machines(baseline.side, b);
     if (baseline.emulated_gpu != options.emulated_gpu) {
       found.unlike.push_back(
           fmt::format("emulated GPU: '{}' -> '{}'", baseline.emulated_gpu, options.emulated_gpu));
     }
     found.compared = found.unlike.empty();
-    if (!found.compared) return found;
+    if (!found.compared) break;
     found.budget_spent = !runs.has_time();
     const bool spent = found.budget_spent || round + 1 >= options.judging.runs_max;
     found.judgement = judge(values_of(baseline.side), values_of(b), found.judging, spent);
     listener.judged(found.judgement, round + 1);
   }
+  found.comparison = compare::compare(baseline.side, b);
   return found;
 }
 

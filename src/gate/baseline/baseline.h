@@ -28,7 +28,7 @@ std::string baseline_json(const Baseline& baseline);
 /// Errors: kNotFound; kCorruptData where it is none, or of a version that is not known.
 Result<Baseline> read_baseline(const std::string& path);
 
-/// Whether the file begins as a baseline does; else it is named as one by mistake, or is none.
+/// Whether a file is named, which then has to be a baseline; else it is a git reference.
 bool is_baseline(const std::string& path);
 
 }  // namespace unstarve::gate
