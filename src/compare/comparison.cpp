@@ -133,11 +133,6 @@ bool is_one_path(const std::string& paths) {
   return paths.find(',') == std::string::npos || std::filesystem::exists(paths, unreadable);
 }
 
-std::string last_name(const std::string& path) {
-  const std::filesystem::path file = std::filesystem::path(path).lexically_normal();
-  return (file.has_filename() ? file : file.parent_path()).filename().string();
-}
-
 }  // namespace
 
 const MeasureRow* Comparison::row(std::string_view id) const {
@@ -187,11 +182,11 @@ Result<Side> read_side(const std::string& paths, const examine::ReadProgress& pr
     if (all.empty()) return fail(ErrorCode::kInvalidArgument, "'{}' names no run", paths);
     return read_runs(paths, all, progress);
   }
-  if (!examine::holds_trials(paths)) return read_runs(last_name(paths), {paths}, progress);
+  if (!examine::holds_trials(paths)) return read_runs(name_of(paths), {paths}, progress);
   std::vector<std::string> unchanged = {examine::trial_dir(paths, examine::kBefore)};
   const std::string again = examine::trial_dir(paths, "before.again");
   if (examine::holds_run(again)) unchanged.push_back(again);
-  return read_runs(last_name(paths) + "/before", unchanged, progress);
+  return read_runs(name_of(paths) + "/before", unchanged, progress);
 }
 
 Result<Side> read_kept(const std::string& folder, const examine::ReadProgress& progress) {
@@ -205,7 +200,7 @@ Result<Side> read_kept(const std::string& folder, const examine::ReadProgress& p
                 "run",
                 folder);
   }
-  return read_runs(last_name(folder) + "/" + kept, {examine::trial_dir(folder, kept)}, progress);
+  return read_runs(name_of(folder) + "/" + kept, {examine::trial_dir(folder, kept)}, progress);
 }
 
 }  // namespace unstarve::compare

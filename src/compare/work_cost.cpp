@@ -29,24 +29,12 @@ bool says_samples(const Side& side) {
                      [](const MeasuredRun& run) { return seconds_of_one(run, true) > 0; });
 }
 
-Reading<double> added(const Reading<double>& a, const Reading<double>& b) {
-  if (!a) return a;
-  if (!b) return b;
-  return *a + *b;
-}
-
-void add(const Took& more, Took& sum) {
-  for (Reading<double> Took::*part : kParts) {
-    sum.*part = added(sum.*part, more.*part);
-  }
-}
-
 /// Mean over the runs of a side.
 Took of_a_thousand(const Side& side, bool of_samples, const cost::Rates& rates) {
   Took sum = {0.0, 0.0, 0.0, 0.0};
   for (const MeasuredRun& run : side.runs) {
     const double hours = kThousand * seconds_of_one(run, of_samples) / kSecondsPerHour;
-    add(cost::hour_of_training(run.usage, rates) * hours, sum);
+    sum = sum + cost::hour_of_training(run.usage, rates) * hours;
   }
   return sum * (1 / static_cast<double>(side.runs.size()));
 }

@@ -19,16 +19,11 @@ Reading<double> scaled(const Reading<double>& value, double factor) {
   return *value * factor;
 }
 
-/// Absent where one of them is: a sum that lacks a part is none.
+/// As operator+ for amounts.
 Reading<double> added(const Reading<double>& a, const Reading<double>& b) {
   if (!a) return a;
   if (!b) return b;
   return *a + *b;
-}
-
-Amount operator+(const Amount& a, const Amount& b) {
-  return {added(a.gpu_hours, b.gpu_hours), added(a.usd, b.usd), added(a.kwh, b.kwh),
-          added(a.co2_kg, b.co2_kg)};
 }
 
 Amount nothing() { return {0.0, 0.0, 0.0, 0.0}; }
@@ -131,6 +126,11 @@ std::vector<Amount> causes_of(const Usage& usage, const Rates& rates) {
 }
 
 }  // namespace
+
+Amount operator+(const Amount& a, const Amount& b) {
+  return {added(a.gpu_hours, b.gpu_hours), added(a.usd, b.usd), added(a.kwh, b.kwh),
+          added(a.co2_kg, b.co2_kg)};
+}
 
 Amount operator*(const Amount& amount, double factor) {
   return {scaled(amount.gpu_hours, factor), scaled(amount.usd, factor), scaled(amount.kwh, factor),

@@ -21,6 +21,8 @@ struct Amount {
   Reading<double> co2_kg = {};  // CO2e
 };
 
+/// A part that one of them lacks is absent: a sum without it would be none.
+Amount operator+(const Amount& a, const Amount& b);
 Amount operator*(const Amount& amount, double factor);
 
 /// The change that a report names, and by how much it makes steps faster.

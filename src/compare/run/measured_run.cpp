@@ -77,13 +77,12 @@ const diagnose::Finding* finding_of(const diagnose::Diagnosis& diagnosis, std::s
   return found == diagnosis.findings.end() ? nullptr : &*found;
 }
 
-/// Of "runs/a/" it is "a", as of "runs/a".
+}  // namespace
+
 std::string name_of(const std::string& path) {
   const std::filesystem::path file = std::filesystem::path(path).lexically_normal();
   return (file.has_filename() ? file : file.parent_path()).filename().string();
 }
-
-}  // namespace
 
 Result<MeasuredRun> measured_run(const examine::Examination& examined, const std::string& path) {
   const diagnose::PartitionedJob& job = examined.recording->partitioned;

@@ -35,6 +35,9 @@ struct MeasuredRun {
   bool emulated = false;
 };
 
+/// Of a folder or a file: of "runs/a/" it is "a", as of "runs/a".
+std::string name_of(const std::string& path);
+
 /// Errors: kNotSupported where it has too few steps.
 Result<MeasuredRun> measured_run(const examine::Examination& examined, const std::string& path);
 

@@ -29,7 +29,7 @@ Cell change_cell(const MeasureRow& row, bool narrow) {
   return {{text.substr(0, interval), text.substr(interval + 1)}, tone_of(row)};
 }
 
-Table measures_table(const Comparison& comparison, const TextOptions& options, bool narrow) {
+Table measures_table(const Comparison& comparison, bool narrow) {
   Table table;
   table.columns = {{{""}, false}, {{"A"}}, {{"B"}}, {{"change"}}};
   constexpr int kNarrowName = 20;
@@ -41,13 +41,12 @@ Table measures_table(const Comparison& comparison, const TextOptions& options, b
                           {{value_text(row->b, row->unit)}},
                           change_cell(*row, narrow)});
   }
-  static_cast<void>(options);
   return table;
 }
 
 std::string measures(const Comparison& comparison, const TextOptions& options) {
-  Table table = measures_table(comparison, options, false);
-  if (table_width(table) > options.width) table = measures_table(comparison, options, true);
+  Table table = measures_table(comparison, false);
+  if (table_width(table) > options.width) table = measures_table(comparison, true);
   return render_table(table, options);
 }
 
