@@ -19,6 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)parse_process_status(text);
   (void)parse_memory_info(text);
   (void)parse_cpu_times(text);
+  (void)cpuinfo_value(text, "model name");
   (void)parse_pressure(text);
   (void)count_cpu_list(text);
   (void)parse_cpu_max(text);

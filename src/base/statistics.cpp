@@ -14,6 +14,13 @@ double mean(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
+double squares_around_mean(std::span<const double> values) {
+  const double middle = mean(values);
+  return std::accumulate(values.begin(), values.end(), 0.0, [middle](double sum, double value) {
+    return sum + (value - middle) * (value - middle);
+  });
+}
+
 double median(std::vector<double> values) {
   UNSTARVE_CHECK(!values.empty(), "a median needs a value");
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

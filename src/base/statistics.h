@@ -9,6 +9,9 @@ namespace unstarve {
 
 double mean(std::span<const double> values);
 
+/// The sum of the squares of their distances from the mean.
+double squares_around_mean(std::span<const double> values);
+
 /// Of an even number the mean of the two in the middle.
 double median(std::vector<double> values);
 

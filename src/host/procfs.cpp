@@ -4,6 +4,8 @@
 
 #include <array>
 #include <limits>
+#include <sstream>
+#include <string>
 
 #include "host/text_scan.h"
 
@@ -170,6 +172,17 @@ Result<Pressure> parse_pressure(std::string_view text) {
   }
   if (!some) return malformed("a pressure file");
   return pressure;
+}
+
+std::string cpuinfo_value(std::string_view text, std::string_view name) {
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t colon = line.find(':');
+    if (line.rfind(name, 0) != 0 || colon == std::string::npos) continue;
+    const std::size_t start = line.find_first_not_of(" \t", colon + 1);
+    return start == std::string::npos ? std::string() : line.substr(start);
+  }
+  return {};
 }
 
 Result<std::int64_t> count_cpu_list(std::string_view text) {

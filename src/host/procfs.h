@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -74,6 +75,11 @@ struct Pressure {
   Reading<std::int64_t> full_us;
 };
 Result<Pressure> parse_pressure(std::string_view text);
+
+/// /proc/cpuinfo: the value of the first line `name : value`; empty where there is none.
+std::string cpuinfo_value(std::string_view text, std::string_view name);
+/// It has a kilobyte or two for each CPU.
+inline constexpr std::size_t kCpuinfoBytesMax = 16U << 20;
 
 /// How many CPUs a list like `0-3,8` names.
 Result<std::int64_t> count_cpu_list(std::string_view text);

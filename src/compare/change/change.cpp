@@ -104,13 +104,6 @@ std::vector<double> logarithms(const Measure& measure, const Runs& runs) {
   return values;
 }
 
-double squares_around_mean(const std::vector<double>& values) {
-  const double middle = mean(values);
-  double sum = 0;
-  for (const double value : values) sum += (value - middle) * (value - middle);
-  return sum;
-}
-
 }  // namespace
 
 Blocks all_blocks(const Runs& runs) {

@@ -44,12 +44,6 @@ double evidence_of_t(double t, double freedom, double size) {
   return sum / static_cast<double>(kEffects.size());
 }
 
-double squares_around(std::span<const double> values, double middle) {
-  double sum = 0;
-  for (const double value : values) sum += (value - middle) * (value - middle);
-  return sum;
-}
-
 /// t where nothing varies: as large as makes a difference.
 double statistic(double difference, double error) {
   constexpr double kMost = 1e6;
@@ -64,7 +58,7 @@ double evidence_above_zero(std::span<const double> values) {
   if (values.size() < 2) return 1;
   const auto n = static_cast<double>(values.size());
   const double middle = mean(values);
-  const double error = std::sqrt(squares_around(values, middle) / (n - 1) / n);
+  const double error = std::sqrt(squares_around_mean(values) / (n - 1) / n);
   if (middle == 0 && error == 0) return 1;
   return evidence_of_t(statistic(middle, error), n - 1, n);
 }
@@ -75,7 +69,7 @@ double evidence_of_difference(std::span<const double> a, std::span<const double>
   const auto n_b = static_cast<double>(b.size());
   const double freedom = n_a + n_b - 2;
   const double size = n_a * n_b / (n_a + n_b);
-  const double variance = (squares_around(a, mean(a)) + squares_around(b, mean(b))) / freedom;
+  const double variance = (squares_around_mean(a) + squares_around_mean(b)) / freedom;
   const double difference = mean(b) - mean(a);
   if (difference == 0 && variance == 0) return 1;
   return evidence_of_t(statistic(difference, std::sqrt(variance / size)), freedom, size);

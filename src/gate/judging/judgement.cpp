@@ -101,10 +101,7 @@ std::vector<double> scaled(const Gated& gated, std::vector<double> values) {
 
 double deviation(const std::vector<double>& values) {
   if (values.size() < 2) return 0;
-  const double middle = mean(values);
-  double sum = 0;
-  for (const double value : values) sum += (value - middle) * (value - middle);
-  return std::sqrt(sum / static_cast<double>(values.size() - 1));
+  return std::sqrt(squares_around_mean(values) / static_cast<double>(values.size() - 1));
 }
 
 std::vector<double> less(std::vector<double> values, double what) {

@@ -52,19 +52,12 @@ nlohmann::json script_json(const std::vector<std::string>& command) {
   return script;
 }
 
-/// The value of the first line `name : value` of /proc/cpuinfo.
-std::string cpu_model(const host::HostFiles& files) {
-  constexpr std::size_t kCpuinfoBytesMax = 16U << 20;  // a kilobyte or two for each CPU
-  const std::string text = files.read("/proc/cpuinfo", kCpuinfoBytesMax).value_or(std::string());
-  const std::size_t at = text.find("model name");
-  const std::size_t colon = at == std::string::npos ? at : text.find(": ", at);
-  if (colon == std::string::npos) return {};
-  return text.substr(colon + 2, text.find('\n', colon) - colon - 2);
-}
-
 nlohmann::json machine_json(const host::HostFiles& files) {
   nlohmann::json machine = nlohmann::json::object();
-  if (const std::string model = cpu_model(files); !model.empty()) machine["cpu"] = model;
+  if (const auto text = files.read("/proc/cpuinfo", host::kCpuinfoBytesMax)) {
+    const std::string model = host::cpuinfo_value(*text, "model name");
+    if (!model.empty()) machine["cpu"] = model;
+  }
   if (const auto cpus = host::effective_cpus(files)) {
     machine["cores"] = fmt::format("{:.3g}", cpus->cores);
   }

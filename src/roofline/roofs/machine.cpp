@@ -21,21 +21,8 @@ namespace unstarve::roofline {
 
 namespace {
 
-constexpr std::size_t kCpuinfoBytesMax = 16U << 20;  // a kilobyte or two for each CPU
 constexpr std::uint64_t kUsualCachesBytes = 32ULL << 20;
 constexpr int kMostCacheIndex = 5;
-
-/// The value of the first line `name : value`.
-std::string cpuinfo_value(const std::string& text, std::string_view name) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t colon = line.find(':');
-    if (line.rfind(name, 0) != 0 || colon == std::string::npos) continue;
-    const std::size_t start = line.find_first_not_of(" \t", colon + 1);
-    return start == std::string::npos ? std::string() : line.substr(start);
-  }
-  return {};
-}
 
 /// "32768K" or "32M"; 0 for anything else.
 std::uint64_t size_of_cache(const std::string& text) {
@@ -111,13 +98,13 @@ Result<Machine> look_at_machine(const host::HostFiles& files) {
   machine.cpus = cpus->machine.value_or(cpus->count);
   machine.threads = std::max(1, static_cast<int>(std::floor(cpus->cores)));
 
-  const auto cpuinfo = files.read("/proc/cpuinfo", kCpuinfoBytesMax);
+  const auto cpuinfo = files.read("/proc/cpuinfo", host::kCpuinfoBytesMax);
   if (cpuinfo) {
-    machine.cpu_model = cpuinfo_value(*cpuinfo, "model name");
-    machine.cpu_vendor = cpuinfo_value(*cpuinfo, "vendor_id");
-    const std::string family = cpuinfo_value(*cpuinfo, "cpu family");
+    machine.cpu_model = host::cpuinfo_value(*cpuinfo, "model name");
+    machine.cpu_vendor = host::cpuinfo_value(*cpuinfo, "vendor_id");
+    const std::string family = host::cpuinfo_value(*cpuinfo, "cpu family");
     std::from_chars(family.data(), family.data() + family.size(), machine.cpu_family);
-    std::istringstream flags(cpuinfo_value(*cpuinfo, "flags"));
+    std::istringstream flags(host::cpuinfo_value(*cpuinfo, "flags"));
     for (std::string flag; flags >> flag;) machine.cpu_flags.push_back(flag);
   }
   if (machine.cpu_model.empty()) machine.cpu_model = "unknown CPU";
