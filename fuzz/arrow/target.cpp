@@ -81,6 +81,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       }
     }
   }
-  UNSTARVE_CHECK(made.alive == 0, "every array is released");
+  UNSTARVE_CHECK(*made.alive == 0, "every array is released");
   return 0;
 }

@@ -44,8 +44,8 @@ double student_95(int degrees) {
     return kFew[static_cast<std::size_t>(std::max(degrees, 1) - 1)];
   }
   // Abramowitz and Stegun 26.7.5, from the normal distribution's.
-  constexpr double z = 1.6448536;
-  constexpr double z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
+  const double z = 1.6448536;
+  const double z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
   const double v = degrees;
   return z + (z3 + z) / (4 * v) + (5 * z5 + 16 * z3 + 3 * z) / (96 * v * v) +
          (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * v * v * v);

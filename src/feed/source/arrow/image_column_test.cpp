@@ -89,10 +89,10 @@ TEST(ImageColumn, KeepsTheArraysAsLongAsItLives) {
   {
     const auto column = ImageColumn::open(made.stream);
     ASSERT_TRUE(column);
-    EXPECT_EQ(made.alive, 2);
+    EXPECT_EQ(*made.alive, 2);
     EXPECT_EQ(words(*column, 1), "two|b");
   }
-  EXPECT_EQ(made.alive, 0);
+  EXPECT_EQ(*made.alive, 0);
 }
 
 TEST(ImageColumn, RefusesArraysThatDoNotFitTogether) {
@@ -114,7 +114,7 @@ TEST(ImageColumn, RefusesArraysThatDoNotFitTogether) {
     const auto column = ImageColumn::open(made.stream);
     ASSERT_FALSE(column);
     EXPECT_EQ(column.error().code, ErrorCode::kCorruptData);
-    EXPECT_EQ(made.alive, 0);
+    EXPECT_EQ(*made.alive, 0);
   }
 }
 
@@ -151,7 +151,7 @@ TEST(ImageColumn, SaysWhatTheProducerSays) {
   ASSERT_FALSE(column);
   EXPECT_EQ(column.error().code, ErrorCode::kIo);
   EXPECT_THAT(column.error().message, HasSubstr("the disk is full"));
-  EXPECT_EQ(made.alive, 0);
+  EXPECT_EQ(*made.alive, 0);
 }
 
 TEST(ImageColumn, TheFingerprintIsThatOfItsSizes) {

@@ -55,12 +55,13 @@ class MadeStream {
   std::string format = "z";   // of the bytes
   std::string column = "+s";  // of the column
   int fails_at = -1;          // the chunk whose place an error takes
-  int alive = 0;              // arrays that were given and not released
+  /// Arrays that were given and not released; these may outlive the stream.
+  std::shared_ptr<int> alive = std::make_shared<int>(0);
 
  private:
   /// What an array's structs point to, until it is released.
   struct Kept {
-    int* alive = nullptr;
+    std::shared_ptr<int> alive;
     std::vector<std::unique_ptr<std::byte[]>> memory;
     std::vector<std::unique_ptr<ArrowArray>> arrays;
     std::vector<std::unique_ptr<std::vector<const void*>>> buffers;
@@ -97,7 +98,7 @@ class MadeStream {
     if (given_ == chunks_.size()) return 0;
     const MadeChunk& chunk = chunks_[given_++];
     auto kept = std::make_unique<Kept>();
-    kept->alive = &alive;
+    kept->alive = alive;
     ArrowArray* const bytes = binary(*kept, chunk.bytes);
     ArrowArray* const path = binary(*kept, chunk.path);
     ArrowArray* const column_array = parent(*kept, chunk.column, {bytes, path});
@@ -108,7 +109,7 @@ class MadeStream {
       --*last->alive;
       array->release = nullptr;
     };
-    ++alive;
+    ++*alive;
     return 0;
   }
 
