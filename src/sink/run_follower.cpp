@@ -21,9 +21,35 @@ std::vector<std::string> words_of(const std::string& command) {
   const nlohmann::json json = trace::parse_json(command);
   if (!json.is_array()) return words;
   for (const nlohmann::json& word : json) {
-    if (word.is_string()) words.push_back(word.get<std::string>());
+    words.push_back(word.is_string() ? word.get<std::string>() : "");
   }
   return words;
+}
+
+/// Hands over portions of rows behind `last`, which is the last one's then, until one is not full.
+template <class Read, class Hand>
+Result<std::int64_t> hand_all(std::int64_t& last, const Read& rows_after, const Hand& hand) {
+  std::int64_t handed = 0;
+  while (true) {
+    const auto rows = rows_after(last);
+    if (!rows) return forward_error(rows);
+    for (const auto& stored : *rows) {
+      if (const Status taken = hand(stored); !taken) return forward_error(taken);
+      last = stored.row;
+    }
+    handed += static_cast<std::int64_t>(rows->size());
+    if (rows->size() < kPortion) return handed;
+  }
+}
+
+std::map<std::string, std::string> texts_of(const std::string& object) {
+  std::map<std::string, std::string> texts;
+  const nlohmann::json json = trace::parse_json(object);
+  if (!json.is_object()) return texts;
+  for (const auto& [name, value] : json.items()) {
+    if (value.is_string()) texts[name] = value.get<std::string>();
+  }
+  return texts;
 }
 
 /// Of a folder of trials the run that the others are compared with.
@@ -64,12 +90,14 @@ Result<RunFollower::Followed> RunFollower::advance(Sink& sink) {
   if (!samples) return forward_error(samples);
   const auto steps = hand_steps(*run, sink);
   if (!steps) return forward_error(steps);
+  const auto waits = hand_waits(*run, sink);
+  if (!waits) return forward_error(waits);
   if (run->has_ended()) {
     if (const Status ended = sink.ends(end_of(*run)); !ended) return forward_error(ended);
     if (const Status given = give_verdict(sink); !given) return forward_error(given);
   }
   if (const Status flushed = sink.flush(); !flushed) return forward_error(flushed);
-  return Followed{*samples + *steps, run->has_ended()};
+  return Followed{*samples + *steps + *waits, run->has_ended()};
 }
 
 /// What a run says of itself is read when it is opened, so that each portion opens it. In between
@@ -86,46 +114,47 @@ Status RunFollower::begin(const trace::RunReader& run, Sink& sink) {
   start.run_id = run.info("run_id");
   start.run_dir = run.dir();
   start.host = run.info("host");
+  start.unstarve_version = run.info("unstarve_version");
   start.command = words_of(run.info("command"));
   start.started_ns = run.number("started_ns");
   start.started_wall_ns = run.number("started_wall_ns");
+  start.gpu_uuids = words_of(run.info("gpu_uuids"));
+  start.scheduler = texts_of(run.info("scheduler"));
   has_begun_ = true;
   return sink.begins(start);
 }
 
 Result<std::int64_t> RunFollower::hand_samples(const trace::RunReader& run, Sink& sink) {
-  std::int64_t handed = 0;
-  while (true) {
-    const auto samples = run.samples_after(last_sample_, kPortion);
-    if (!samples) return forward_error(samples);
-    for (const trace::StoredSample& sample : *samples) {
-      if (metrics_.count(sample.metric_id) == 0) {
-        const auto metrics = run.metrics();
-        if (!metrics) return forward_error(metrics);
-        for (const trace::MetricRow& metric : *metrics) metrics_[metric.id] = metric;
-      }
-      const trace::MetricRow& metric = metrics_[sample.metric_id];
-      const Status taken = sink.takes(Sample{metric, sample.point.t_ns, sample.point.value});
-      if (!taken) return forward_error(taken);
-      last_sample_ = sample.row;
-    }
-    handed += static_cast<std::int64_t>(samples->size());
-    if (samples->size() < kPortion) return handed;
+  return hand_all(
+      last_sample_, [&run](std::int64_t row) { return run.samples_after(row, kPortion); },
+      [this, &run, &sink](const trace::StoredSample& stored) -> Status {
+        const trace::SeriesPoint& point = stored.point;
+        const auto metric = metric_of(run, stored.metric_id);
+        if (!metric) return forward_error(metric);
+        return sink.takes(Sample{**metric, point.t_ns, point.value});
+      });
+}
+
+Result<const trace::MetricRow*> RunFollower::metric_of(const trace::RunReader& run,
+                                                       std::int64_t id) {
+  if (metrics_.count(id) == 0) {
+    const auto metrics = run.metrics();
+    if (!metrics) return forward_error(metrics);
+    for (const trace::MetricRow& metric : *metrics) metrics_[metric.id] = metric;
   }
+  return &metrics_[id];
 }
 
 Result<std::int64_t> RunFollower::hand_steps(const trace::RunReader& run, Sink& sink) {
-  std::int64_t handed = 0;
-  while (true) {
-    const auto steps = run.steps_after(last_step_, kPortion);
-    if (!steps) return forward_error(steps);
-    for (const trace::StoredStep& step : *steps) {
-      if (const Status taken = sink.takes(step.step); !taken) return forward_error(taken);
-      last_step_ = step.row;
-    }
-    handed += static_cast<std::int64_t>(steps->size());
-    if (steps->size() < kPortion) return handed;
-  }
+  return hand_all(
+      last_step_, [&run](std::int64_t row) { return run.steps_after(row, kPortion); },
+      [&sink](const trace::StoredStep& stored) { return sink.takes(stored.step); });
+}
+
+Result<std::int64_t> RunFollower::hand_waits(const trace::RunReader& run, Sink& sink) {
+  return hand_all(
+      last_wait_, [&run](std::int64_t row) { return run.waits_after(row, kPortion); },
+      [&sink](const trace::StoredWait& stored) { return sink.takes(stored.wait); });
 }
 
 Result<RunFollower::End> RunFollower::follow(Sink& sink, Clock& clock,

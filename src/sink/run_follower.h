@@ -52,9 +52,11 @@ class RunFollower {
  private:
   RunFollower(std::string folder, trace::RunReader run);
   Result<trace::RunReader> run_as_it_is();
+  Result<const trace::MetricRow*> metric_of(const trace::RunReader& run, std::int64_t id);
   Status begin(const trace::RunReader& run, Sink& sink);
   Result<std::int64_t> hand_samples(const trace::RunReader& run, Sink& sink);
   Result<std::int64_t> hand_steps(const trace::RunReader& run, Sink& sink);
+  Result<std::int64_t> hand_waits(const trace::RunReader& run, Sink& sink);
 
   std::string folder_;                      // as it was given
   std::string run_dir_;                     // the run's own
@@ -62,6 +64,7 @@ class RunFollower {
   bool has_begun_ = false;
   std::int64_t last_sample_ = 0;  // rows of the store, which only grow
   std::int64_t last_step_ = 0;
+  std::int64_t last_wait_ = 0;
   std::map<std::int64_t, trace::MetricRow> metrics_;
 };
 

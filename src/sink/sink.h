@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,9 +18,14 @@ struct RunStart {
   std::string run_id;
   std::string run_dir;
   std::string host;
+  std::string unstarve_version;  // that watches it
   std::vector<std::string> command;
-  std::int64_t started_ns = 0;       // CLOCK_MONOTONIC
-  std::int64_t started_wall_ns = 0;  // since 1970, UTC
+  std::int64_t started_ns = 0;         // CLOCK_MONOTONIC
+  std::int64_t started_wall_ns = 0;    // since 1970, UTC
+  std::vector<std::string> gpu_uuids;  // "GPU-..." of gpu0, gpu1, ...; empty texts: not known
+  /// What the cluster's scheduler says of the job, by name: "scheduler" ("slurm"), "job", "step",
+  /// "user", "account". Empty: the job was started by none that is known.
+  std::map<std::string, std::string> scheduler;
 };
 
 /// What one metric was at one moment.
@@ -35,28 +41,32 @@ struct RunEnd {
   std::int64_t exit_signal = 0;     // 0: none did
 };
 
-/// Takes what a run shows, in this order: its start; samples and steps, as they were stored, until
-/// its end; its end; its verdict. A sink overrides what it wants. An error ends the handing over.
-/// Thread rule: one thread at a time.
+/// Takes what a run shows, in this order: its start; samples, steps and waits, as they were stored,
+/// until its end; its end; its verdict; and that this was all. A sink overrides what it wants. An
+/// error ends the handing over. Thread rule: one thread at a time.
 class Sink {
  public:
   virtual ~Sink() = default;
   virtual Status begins(const RunStart& /*run*/) { return {}; }
   virtual Status takes(const Sample& /*sample*/) { return {}; }
   virtual Status takes(const trace::StepRow& /*step*/) { return {}; }
+  /// A call of a loader's `next()`.
+  virtual Status takes(const trace::WaitRow& /*wait*/) { return {}; }
   virtual Status ends(const RunEnd& /*end*/) { return {}; }
   /// Whether there is to be a verdict, for which all of the run is read and diagnosed.
   virtual bool wants_verdict() const { return false; }
   virtual Status takes(const report::Report& /*verdict*/) { return {}; }
   /// After each portion of the above: what was taken is to be where it belongs.
   virtual Status flush() { return {}; }
+  /// Once, behind everything else, also where the run goes on and nobody follows it further.
+  virtual Status finish() { return {}; }
 };
 
 /// A kind of sink, as the command line names it.
 struct SinkKind {
   std::string name;  // "jsonl"
   std::string what;  // for the help, a few words
-  /// `target`: a file, or "-" for standard output.
+  /// `target`: a file, or "-" for standard output; of some kinds a folder (`what` says it).
   Result<std::unique_ptr<Sink>> (*open)(const std::string& target) = nullptr;
 };
 

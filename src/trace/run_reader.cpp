@@ -12,7 +12,6 @@ namespace unstarve::trace {
 
 namespace {
 
-constexpr const char* kRowsAfter = "WHERE rowid > ? ORDER BY rowid LIMIT ?";
 // A later version may write other stages and other work.
 constexpr const char* kKnownStages = "WHERE stage BETWEEN 0 AND 6 ORDER BY rowid";
 constexpr const char* kKnownWork = "WHERE kind BETWEEN 0 AND 6 ORDER BY rowid";
@@ -23,6 +22,20 @@ Result<std::vector<Row>> all_rows(const Database& database, std::string_view beh
   std::vector<Row> rows;
   const Status read = for_each_row_of<Row>(
       database, behind, {}, [&rows](Row row, std::int64_t) { rows.push_back(std::move(row)); });
+  if (!read) return forward_error(read);
+  return rows;
+}
+
+/// What was stored after the row `row`, at most `most` of it; `stored` makes it of a row's number
+/// and the row.
+template <class Row, class Stored, class Make>
+Result<std::vector<Stored>> rows_after(const Database& database, std::int64_t row, std::size_t most,
+                                       const Make& stored) {
+  constexpr const char* kBehind = "WHERE rowid > ? ORDER BY rowid LIMIT ?";
+  std::vector<Stored> rows;
+  const Status read = for_each_row_of<Row>(
+      database, kBehind, {row, static_cast<std::int64_t>(most)},
+      [&](const Row& one, std::int64_t number) { rows.push_back(stored(number, one)); });
   if (!read) return forward_error(read);
   return rows;
 }
@@ -135,25 +148,24 @@ Result<std::vector<SeriesPoint>> RunReader::series(std::string_view metric,
 
 Result<std::vector<StoredSample>> RunReader::samples_after(std::int64_t row,
                                                            std::size_t most) const {
-  std::vector<StoredSample> samples;
-  const Status read = for_each_row_of<SampleRow>(
-      database_, kRowsAfter, {row, static_cast<std::int64_t>(most)},
-      [&samples](const SampleRow& sample, std::int64_t number) {
-        samples.push_back({number, sample.metric_id, {sample.t_ns, sample.value}});
+  return rows_after<SampleRow, StoredSample>(
+      database_, row, most, [](std::int64_t number, const SampleRow& sample) {
+        return StoredSample{number, sample.metric_id, {sample.t_ns, sample.value}};
       });
-  if (!read) return forward_error(read);
-  return samples;
 }
 
 Result<std::vector<StoredStep>> RunReader::steps_after(std::int64_t row, std::size_t most) const {
-  std::vector<StoredStep> steps;
-  const Status read =
-      for_each_row_of<StepRow>(database_, kRowsAfter, {row, static_cast<std::int64_t>(most)},
-                               [&steps](const StepRow& step, std::int64_t number) {
-                                 steps.push_back({number, step});
-                               });
-  if (!read) return forward_error(read);
-  return steps;
+  return rows_after<StepRow, StoredStep>(database_, row, most,
+                                         [](std::int64_t number, const StepRow& step) {
+                                           return StoredStep{number, step};
+                                         });
+}
+
+Result<std::vector<StoredWait>> RunReader::waits_after(std::int64_t row, std::size_t most) const {
+  return rows_after<WaitRow, StoredWait>(database_, row, most,
+                                         [](std::int64_t number, const WaitRow& wait) {
+                                           return StoredWait{number, wait};
+                                         });
 }
 
 Result<std::int64_t> RunReader::step_count() const {

@@ -37,6 +37,11 @@ struct StoredStep {
   StepRow step;
 };
 
+struct StoredWait {
+  std::int64_t row = 0;
+  WaitRow wait;
+};
+
 /// By the number of the metric, each in the order of the store.
 using SamplesByMetric = std::map<std::int64_t, std::vector<SeriesPoint>>;
 
@@ -68,6 +73,7 @@ class RunReader {
   /// follows a run that goes on. What a long run drops meanwhile is not among it.
   Result<std::vector<StoredSample>> samples_after(std::int64_t row, std::size_t most) const;
   Result<std::vector<StoredStep>> steps_after(std::int64_t row, std::size_t most) const;
+  Result<std::vector<StoredWait>> waits_after(std::int64_t row, std::size_t most) const;
   /// How many steps were recorded, those that a long run no longer holds among them.
   Result<std::int64_t> step_count() const;
   Result<std::vector<ProcessRecord>> processes() const;

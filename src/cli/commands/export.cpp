@@ -44,6 +44,12 @@ Status follow(const std::string& run, sink::RunFollower& follower, sink::Sink& s
   return follower.give_verdict(sink);
 }
 
+Status hand_over(sink::RunFollower& follower, sink::Sink& sink) {
+  const auto followed = follower.advance(sink);
+  if (!followed) return forward_error(followed);
+  return followed->has_ended ? Status{} : follower.give_verdict(sink);
+}
+
 Status export_run(const ExportOptions& options, Clock& clock) {
   const auto kind = find_kind(options.kind);
   if (!kind) return forward_error(kind);
@@ -52,10 +58,9 @@ Status export_run(const ExportOptions& options, Clock& clock) {
   if (!follower) return forward_error(follower);
   const auto sink = kind->open(options.target);
   if (!sink) return forward_error(sink);
-  if (options.follow) return follow(options.run, *follower, **sink, clock);
-  const auto followed = follower->advance(**sink);
-  if (!followed) return forward_error(followed);
-  return followed->has_ended ? Status{} : follower->give_verdict(**sink);
+  const Status handed =
+      options.follow ? follow(options.run, *follower, **sink, clock) : hand_over(*follower, **sink);
+  return handed ? (*sink)->finish() : handed;
 }
 
 }  // namespace

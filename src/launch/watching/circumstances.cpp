@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -73,6 +74,22 @@ nlohmann::json machine_json(const host::HostFiles& files) {
   return machine;
 }
 
+/// What Slurm says of the job that this is a part of.
+nlohmann::json scheduler_json() {
+  constexpr std::array<std::pair<const char*, const char*>, 4> kSlurm = {
+      {{"SLURM_JOB_ID", "job"},
+       {"SLURM_STEP_ID", "step"},
+       {"SLURM_JOB_USER", "user"},
+       {"SLURM_JOB_ACCOUNT", "account"}}};
+  nlohmann::json scheduler = nlohmann::json::object();
+  for (const auto& [variable, name] : kSlurm) {
+    const char* const value = std::getenv(variable);
+    if (value != nullptr && *value != '\0') scheduler[name] = value;
+  }
+  if (scheduler.contains("job")) scheduler["scheduler"] = "slurm";
+  return scheduler;
+}
+
 /// Bytes that are no UTF-8 are replaced: a store of text is what readers expect.
 std::string text_of(const nlohmann::json& document) {
   return document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -106,6 +123,8 @@ void note_circumstances(const std::vector<std::string>& command, const host::Hos
   for (const auto& [name, value] : telling_variables(block)) environment[name] = value;
   writer.put("environment", text_of(environment));
   writer.put("machine", text_of(machine_json(files)));
+  const nlohmann::json scheduler = scheduler_json();
+  if (scheduler.contains("job")) writer.put("scheduler", text_of(scheduler));
 }
 
 }  // namespace unstarve::launch

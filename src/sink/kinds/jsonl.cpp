@@ -1,6 +1,4 @@
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -11,6 +9,7 @@
 #include "report/json.h"
 #include "report/words/utf8.h"
 #include "sink/sink.h"
+#include "sink/wire/output_file.h"
 #include "trace/json/json_text.h"
 
 namespace unstarve::sink {
@@ -18,13 +17,6 @@ namespace unstarve::sink {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-struct CloseFile {
-  void operator()(std::FILE* file) const {
-    if (file != stdout) std::fclose(file);
-  }
-};
-using OpenFile = std::unique_ptr<std::FILE, CloseFile>;
 
 /// How a step was told.
 const char* told_by(trace::StepSource source) {
@@ -39,8 +31,7 @@ const char* told_by(trace::StepSource source) {
 /// One JSON object a line (docs/formats/run_lines.md).
 class JsonLines final : public Sink {
  public:
-  JsonLines(OpenFile file, std::string target)
-      : file_(std::move(file)), target_(std::move(target)) {}
+  explicit JsonLines(OutputFile file) : file_(std::move(file)) {}
 
   Status begins(const RunStart& run) override {
     started_ns_ = run.started_ns;
@@ -88,10 +79,7 @@ class JsonLines final : public Sink {
     return write(line);
   }
 
-  Status flush() override {
-    if (std::fflush(file_.get()) == 0) return {};
-    return fail_errno(errno, "cannot write " + target_);
-  }
+  Status flush() override { return file_.flush(); }
 
  private:
   double since_start(std::int64_t t_ns) const {
@@ -108,22 +96,18 @@ class JsonLines final : public Sink {
   }
 
   Status write(const Json& line) {
-    const std::string text =
-        report::without_controls(line.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
-    if (std::fwrite(text.data(), 1, text.size(), file_.get()) == text.size()) return {};
-    return fail_errno(errno, "cannot write " + target_);
+    return file_.write(
+        report::without_controls(line.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n");
   }
 
-  OpenFile file_;
-  std::string target_;
+  OutputFile file_;
   std::int64_t started_ns_ = 0;
 };
 
 Result<std::unique_ptr<Sink>> open_json_lines(const std::string& target) {
-  if (target == "-") return std::make_unique<JsonLines>(OpenFile(stdout), "standard output");
-  OpenFile file(std::fopen(target.c_str(), "we"));
-  if (!file) return fail_errno(errno, "cannot write " + target);
-  return std::make_unique<JsonLines>(std::move(file), target);
+  auto file = OutputFile::open(target);
+  if (!file) return forward_error(file);
+  return std::make_unique<JsonLines>(*std::move(file));
 }
 
 }  // namespace
