@@ -81,6 +81,8 @@ int act(int argc, char** argv) {
   cli::add_pack_command(line, context);
   cli::add_unpack_command(line, context);
   cli::add_doctor_command(line, context);
+  cli::add_completion_command(line, context);
+  cli::add_manual_command(line, context);
   cli::add_version_command(line, context);
   if (const std::string wrong = wrong_command(line, argc, argv); !wrong.empty()) {
     cli::say(wrong);

@@ -26,6 +26,8 @@ void add_roofline_command(CommandLine& line, CommandContext& context);
 void add_pack_command(CommandLine& line, CommandContext& context);
 void add_unpack_command(CommandLine& line, CommandContext& context);
 void add_doctor_command(CommandLine& line, CommandContext& context);
+void add_completion_command(CommandLine& line, CommandContext& context);
+void add_manual_command(CommandLine& line, CommandContext& context);
 void add_version_command(CommandLine& line, CommandContext& context);
 
 }  // namespace unstarve::cli

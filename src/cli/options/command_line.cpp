@@ -64,6 +64,31 @@ std::string wrong_word(const CLI::App& parser, const std::string& named) {
   return {};
 }
 
+OptionDescription describe(const CLI::Option& option) {
+  OptionDescription said;
+  for (const std::string& name : option.get_snames()) said.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) said.names.push_back("--" + name);
+  said.is_word = option.get_positional();
+  if (said.is_word) said.names = {option.get_name()};
+  said.help = option.get_description();
+  said.default_text = option.get_default_str();
+  said.takes_value = option.get_items_expected_max() > 0;
+  return said;
+}
+
+CommandDescription describe(const CLI::App& command) {
+  CommandDescription said;
+  said.name = command.get_name();
+  said.help = command.get_description();
+  for (const CLI::Option* const option : command.get_options()) {
+    said.options.push_back(describe(*option));
+  }
+  for (const CLI::App* const one : command.get_subcommands({})) {
+    said.commands.push_back(describe(*one));
+  }
+  return said;
+}
+
 }  // namespace
 
 Option& Option::required() {
@@ -171,6 +196,8 @@ Command CommandLine::add_command(const std::string& name, const std::string& hel
 std::vector<std::string> CommandLine::commands() const {
   return names_of(parser_->get_subcommands({}));
 }
+
+CommandDescription CommandLine::description() const { return describe(*parser_); }
 
 bool CommandLine::parse(int argc, char** argv) {
   try {

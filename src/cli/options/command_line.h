@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/options/command_description.h"
+
 // The library that parses is seen in command_line.cpp alone: it takes seconds to compile.
 namespace CLI {
 class App;
@@ -78,6 +80,8 @@ class CommandLine {
 
   Command add_command(const std::string& name, const std::string& help);
   std::vector<std::string> commands() const;
+  /// The program, with all that was added.
+  CommandDescription description() const;
   /// Does what the command line says. False where it is wrong, which has been said on stderr.
   bool parse(int argc, char** argv);
 
