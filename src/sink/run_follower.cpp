@@ -86,18 +86,14 @@ Result<RunFollower::Followed> RunFollower::advance(Sink& sink) {
   if (!has_begun_) {
     if (const Status begun = begin(*run, sink); !begun) return forward_error(begun);
   }
-  const auto samples = hand_samples(*run, sink);
-  if (!samples) return forward_error(samples);
-  const auto steps = hand_steps(*run, sink);
-  if (!steps) return forward_error(steps);
-  const auto waits = hand_waits(*run, sink);
-  if (!waits) return forward_error(waits);
+  const auto rows = hand_new(*run, sink);
+  if (!rows) return forward_error(rows);
   if (run->has_ended()) {
     if (const Status ended = sink.ends(end_of(*run)); !ended) return forward_error(ended);
     if (const Status given = give_verdict(sink); !given) return forward_error(given);
   }
   if (const Status flushed = sink.flush(); !flushed) return forward_error(flushed);
-  return Followed{*samples + *steps + *waits, run->has_ended()};
+  return Followed{*rows, run->has_ended()};
 }
 
 /// What a run says of itself is read when it is opened, so that each portion opens it. In between
@@ -118,6 +114,7 @@ Status RunFollower::begin(const trace::RunReader& run, Sink& sink) {
   start.command = words_of(run.info("command"));
   start.started_ns = run.number("started_ns");
   start.started_wall_ns = run.number("started_wall_ns");
+  start.is_emulated = run.info("device_kind") == "emulated";
   start.gpu_uuids = words_of(run.info("gpu_uuids"));
   start.scheduler = texts_of(run.info("scheduler"));
   has_begun_ = true;
@@ -126,7 +123,7 @@ Status RunFollower::begin(const trace::RunReader& run, Sink& sink) {
 
 Result<std::int64_t> RunFollower::hand_samples(const trace::RunReader& run, Sink& sink) {
   return hand_all(
-      last_sample_, [&run](std::int64_t row) { return run.samples_after(row, kPortion); },
+      last_.sample, [&run](std::int64_t row) { return run.samples_after(row, kPortion); },
       [this, &run, &sink](const trace::StoredSample& stored) -> Status {
         const trace::SeriesPoint& point = stored.point;
         const auto metric = metric_of(run, stored.metric_id);
@@ -145,16 +142,44 @@ Result<const trace::MetricRow*> RunFollower::metric_of(const trace::RunReader& r
   return &metrics_[id];
 }
 
-Result<std::int64_t> RunFollower::hand_steps(const trace::RunReader& run, Sink& sink) {
+template <class Row>
+Result<std::int64_t> RunFollower::hand_rows(const trace::RunReader& run, std::int64_t& last,
+                                            Sink& sink) {
   return hand_all(
-      last_step_, [&run](std::int64_t row) { return run.steps_after(row, kPortion); },
-      [&sink](const trace::StoredStep& stored) { return sink.takes(stored.step); });
+      last, [&run](std::int64_t row) { return run.rows_after<Row>(row, kPortion); },
+      [&sink](const trace::Stored<Row>& stored) { return sink.takes(stored.value); });
 }
 
-Result<std::int64_t> RunFollower::hand_waits(const trace::RunReader& run, Sink& sink) {
-  return hand_all(
-      last_wait_, [&run](std::int64_t row) { return run.waits_after(row, kPortion); },
-      [&sink](const trace::StoredWait& stored) { return sink.takes(stored.wait); });
+Result<std::int64_t> RunFollower::hand_new(const trace::RunReader& run, Sink& sink) {
+  std::int64_t handed = 0;
+  const auto add = [&handed](const Result<std::int64_t>& rows) -> Status {
+    if (!rows) return forward_error(rows);
+    handed += *rows;
+    return {};
+  };
+  Status done = add(hand_samples(run, sink));
+  if (done) done = add(hand_rows<trace::StepRow>(run, last_.step, sink));
+  if (done) done = add(hand_rows<trace::WaitRow>(run, last_.wait, sink));
+  if (done) done = add(hand_rows<trace::SyncRow>(run, last_.sync, sink));
+  if (done) done = add(hand_rows<trace::HostWorkRow>(run, last_.host_work, sink));
+  if (!done) return forward_error(done);
+  return handed;
+}
+
+Status RunFollower::begin_at(std::int64_t t_ns) {
+  const auto run = trace::RunReader::open(run_dir_);
+  if (!run) return forward_error(run);
+  const auto leave_out = [](std::int64_t& last, const Result<std::int64_t>& row) -> Status {
+    if (!row) return forward_error(row);
+    last = *row;
+    return {};
+  };
+  Status done = leave_out(last_.sample, run->row_before<trace::SampleRow>(t_ns));
+  if (done) done = leave_out(last_.step, run->row_before<trace::StepRow>(t_ns));
+  if (done) done = leave_out(last_.wait, run->row_before<trace::WaitRow>(t_ns));
+  if (done) done = leave_out(last_.sync, run->row_before<trace::SyncRow>(t_ns));
+  if (done) done = leave_out(last_.host_work, run->row_before<trace::HostWorkRow>(t_ns));
+  return done;
 }
 
 Result<RunFollower::End> RunFollower::follow(Sink& sink, Clock& clock,

@@ -27,6 +27,10 @@ class RunFollower {
   /// Errors: no run lies there.
   static Result<RunFollower> open(const std::string& folder);
 
+  /// Leaves out what was stored before `t_ns` (CLOCK_MONOTONIC), of a run that is long. Before the
+  /// first advance().
+  Status begin_at(std::int64_t t_ns);
+
   struct Followed {
     std::int64_t rows = 0;   // that were handed over by this call
     bool has_ended = false;  // the run has, and all of it was handed over
@@ -54,17 +58,23 @@ class RunFollower {
   Result<trace::RunReader> run_as_it_is();
   Result<const trace::MetricRow*> metric_of(const trace::RunReader& run, std::int64_t id);
   Status begin(const trace::RunReader& run, Sink& sink);
+  /// What is new in each table.
+  Result<std::int64_t> hand_new(const trace::RunReader& run, Sink& sink);
   Result<std::int64_t> hand_samples(const trace::RunReader& run, Sink& sink);
-  Result<std::int64_t> hand_steps(const trace::RunReader& run, Sink& sink);
-  Result<std::int64_t> hand_waits(const trace::RunReader& run, Sink& sink);
+  /// Rows of one table behind `last`, which is the last one's then.
+  template <class Row>
+  static Result<std::int64_t> hand_rows(const trace::RunReader& run, std::int64_t& last,
+                                        Sink& sink);
 
   std::string folder_;                      // as it was given
   std::string run_dir_;                     // the run's own
   std::optional<trace::RunReader> unread_;  // for the first portion
   bool has_begun_ = false;
-  std::int64_t last_sample_ = 0;  // rows of the store, which only grow
-  std::int64_t last_step_ = 0;
-  std::int64_t last_wait_ = 0;
+  /// Rows of the store that were handed over last; their numbers only grow.
+  struct Last {
+    std::int64_t sample = 0, step = 0, wait = 0, sync = 0, host_work = 0;
+  };
+  Last last_;
   std::map<std::int64_t, trace::MetricRow> metrics_;
 };
 

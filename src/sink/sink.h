@@ -22,6 +22,7 @@ struct RunStart {
   std::vector<std::string> command;
   std::int64_t started_ns = 0;         // CLOCK_MONOTONIC
   std::int64_t started_wall_ns = 0;    // since 1970, UTC
+  bool is_emulated = false;            // its GPUs are
   std::vector<std::string> gpu_uuids;  // "GPU-..." of gpu0, gpu1, ...; empty texts: not known
   /// What the cluster's scheduler says of the job, by name: "scheduler" ("slurm"), "job", "step",
   /// "user", "account". Empty: the job was started by none that is known.
@@ -41,9 +42,9 @@ struct RunEnd {
   std::int64_t exit_signal = 0;     // 0: none did
 };
 
-/// Takes what a run shows, in this order: its start; samples, steps and waits, as they were stored,
-/// until its end; its end; its verdict; and that this was all. A sink overrides what it wants. An
-/// error ends the handing over. Thread rule: one thread at a time.
+/// Takes what a run shows, in this order: its start; samples, steps, waits and the like, as they
+/// were stored, until its end; its end; its verdict; and that this was all. A sink overrides what
+/// it wants. An error ends the handing over. Thread rule: one thread at a time.
 class Sink {
  public:
   virtual ~Sink() = default;
@@ -52,6 +53,10 @@ class Sink {
   virtual Status takes(const trace::StepRow& /*step*/) { return {}; }
   /// A call of a loader's `next()`.
   virtual Status takes(const trace::WaitRow& /*wait*/) { return {}; }
+  /// A call that waits for the GPU.
+  virtual Status takes(const trace::SyncRow& /*sync*/) { return {}; }
+  /// Work of the host that is known by name: a checkpoint, a compilation.
+  virtual Status takes(const trace::HostWorkRow& /*work*/) { return {}; }
   virtual Status ends(const RunEnd& /*end*/) { return {}; }
   /// Whether there is to be a verdict, for which all of the run is read and diagnosed.
   virtual bool wants_verdict() const { return false; }

@@ -26,18 +26,10 @@ Result<std::vector<Row>> all_rows(const Database& database, std::string_view beh
   return rows;
 }
 
-/// What was stored after the row `row`, at most `most` of it; `stored` makes it of a row's number
-/// and the row.
-template <class Row, class Stored, class Make>
-Result<std::vector<Stored>> rows_after(const Database& database, std::int64_t row, std::size_t most,
-                                       const Make& stored) {
-  constexpr const char* kBehind = "WHERE rowid > ? ORDER BY rowid LIMIT ?";
-  std::vector<Stored> rows;
-  const Status read = for_each_row_of<Row>(
-      database, kBehind, {row, static_cast<std::int64_t>(most)},
-      [&](const Row& one, std::int64_t number) { rows.push_back(stored(number, one)); });
-  if (!read) return forward_error(read);
-  return rows;
+std::int64_t time_of(const SampleRow& row) { return row.t_ns; }
+template <class Row>
+std::int64_t time_of(const Row& row) {
+  return row.when.end_ns;
 }
 
 template <class Row>
@@ -148,25 +140,62 @@ Result<std::vector<SeriesPoint>> RunReader::series(std::string_view metric,
 
 Result<std::vector<StoredSample>> RunReader::samples_after(std::int64_t row,
                                                            std::size_t most) const {
-  return rows_after<SampleRow, StoredSample>(
-      database_, row, most, [](std::int64_t number, const SampleRow& sample) {
-        return StoredSample{number, sample.metric_id, {sample.t_ns, sample.value}};
-      });
+  const auto rows = rows_after<SampleRow>(row, most);
+  if (!rows) return forward_error(rows);
+  std::vector<StoredSample> samples;
+  for (const auto& [number, sample] : *rows) {
+    samples.push_back({number, sample.metric_id, {sample.t_ns, sample.value}});
+  }
+  return samples;
 }
 
-Result<std::vector<StoredStep>> RunReader::steps_after(std::int64_t row, std::size_t most) const {
-  return rows_after<StepRow, StoredStep>(database_, row, most,
-                                         [](std::int64_t number, const StepRow& step) {
-                                           return StoredStep{number, step};
-                                         });
+template <class Row>
+Result<std::vector<Stored<Row>>> RunReader::rows_after(std::int64_t row, std::size_t most) const {
+  constexpr const char* kBehind = "WHERE rowid > ? ORDER BY rowid LIMIT ?";
+  std::vector<Stored<Row>> rows;
+  const Status read =
+      for_each_row_of<Row>(database_, kBehind, {row, static_cast<std::int64_t>(most)},
+                           [&rows](const Row& one, std::int64_t number) {
+                             rows.push_back({number, one});
+                           });
+  if (!read) return forward_error(read);
+  return rows;
 }
+template Result<std::vector<Stored<StepRow>>> RunReader::rows_after(std::int64_t,
+                                                                    std::size_t) const;
+template Result<std::vector<Stored<WaitRow>>> RunReader::rows_after(std::int64_t,
+                                                                    std::size_t) const;
+template Result<std::vector<Stored<SyncRow>>> RunReader::rows_after(std::int64_t,
+                                                                    std::size_t) const;
+template Result<std::vector<Stored<HostWorkRow>>> RunReader::rows_after(std::int64_t,
+                                                                        std::size_t) const;
 
-Result<std::vector<StoredWait>> RunReader::waits_after(std::int64_t row, std::size_t most) const {
-  return rows_after<WaitRow, StoredWait>(database_, row, most,
-                                         [](std::int64_t number, const WaitRow& wait) {
-                                           return StoredWait{number, wait};
-                                         });
+template <class Row>
+Result<std::int64_t> RunReader::row_before(std::int64_t t_ns) const {
+  const auto after = [this](std::int64_t row) { return rows_after<Row>(row, 1); };
+  std::int64_t low = 0;  // stored before t_ns
+  std::int64_t high = 0;
+  const Status read =
+      for_each_row(database_, std::string("SELECT max(rowid) FROM ") + Table<Row>::kName, {},
+                   [&high](const Statement& row) { high = row.integer(0); });
+  if (!read) return forward_error(read);
+  while (low < high) {
+    const std::int64_t middle = low + (high - low) / 2;
+    const auto next = after(middle);
+    if (!next) return forward_error(next);
+    if (next->empty() || time_of(next->front().value) >= t_ns) {
+      high = middle;
+    } else {
+      low = next->front().row;
+    }
+  }
+  return low;
 }
+template Result<std::int64_t> RunReader::row_before<SampleRow>(std::int64_t) const;
+template Result<std::int64_t> RunReader::row_before<StepRow>(std::int64_t) const;
+template Result<std::int64_t> RunReader::row_before<WaitRow>(std::int64_t) const;
+template Result<std::int64_t> RunReader::row_before<SyncRow>(std::int64_t) const;
+template Result<std::int64_t> RunReader::row_before<HostWorkRow>(std::int64_t) const;
 
 Result<std::int64_t> RunReader::step_count() const {
   std::int64_t steps = 0;

@@ -32,14 +32,11 @@ struct StoredSample {
   SeriesPoint point;
 };
 
-struct StoredStep {
+/// A row of a table with its number there.
+template <class Row>
+struct Stored {
   std::int64_t row = 0;
-  StepRow step;
-};
-
-struct StoredWait {
-  std::int64_t row = 0;
-  WaitRow wait;
+  Row value;
 };
 
 /// By the number of the metric, each in the order of the store.
@@ -72,8 +69,13 @@ class RunReader {
   /// What was stored after the row `row` (0: from the first on), at most `most` of it, for whoever
   /// follows a run that goes on. What a long run drops meanwhile is not among it.
   Result<std::vector<StoredSample>> samples_after(std::int64_t row, std::size_t most) const;
-  Result<std::vector<StoredStep>> steps_after(std::int64_t row, std::size_t most) const;
-  Result<std::vector<StoredWait>> waits_after(std::int64_t row, std::size_t most) const;
+  /// Row: StepRow, WaitRow, SyncRow, HostWorkRow.
+  template <class Row>
+  Result<std::vector<Stored<Row>>> rows_after(std::int64_t row, std::size_t most) const;
+  /// The last row that was stored before those of `t_ns`; 0: none. Rows are in the order of time
+  /// but for a second or so. Row: as above, and SampleRow.
+  template <class Row>
+  Result<std::int64_t> row_before(std::int64_t t_ns) const;
   /// How many steps were recorded, those that a long run no longer holds among them.
   Result<std::int64_t> step_count() const;
   Result<std::vector<ProcessRecord>> processes() const;

@@ -1,0 +1,57 @@
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "report/live/live_screen.h"
+#include "report/words/json_text.h"
+
+namespace unstarve::report {
+
+namespace {
+
+using LiveDocument = nlohmann::ordered_json;
+
+template <class T>
+LiveDocument live_reading(const Reading<T>& reading) {
+  const bool is_there = reading && std::isfinite(static_cast<double>(*reading));
+  if (is_there) return *reading;
+  const WhyAbsent why = reading ? WhyAbsent::kNotObserved : reading.why_absent();
+  return {{"absent", std::string(to_string(why))}};
+}
+
+LiveDocument job_json(const LiveJob& job) {
+  LiveDocument object;
+  object["run"] = job.run_dir;
+  object["command"] = job.command;
+  object["state"] = std::string(to_string(job.state));
+  object["idle"] = live_reading(job.idle);
+  object["elapsed_s"] = job.elapsed_s;
+  object["quiet_s"] = job.quiet_s;
+  object["emulated"] = job.emulated;
+  object["steps"] = job.steps;
+  object["ranks"] = job.ranks;
+  object["step_s"] = live_reading(job.step_s);
+  object["samples_per_s"] = live_reading(job.samples_per_s);
+  object["input_wait"] = live_reading(job.waiting);
+  object["blocked"] = live_reading(job.blocked);
+  object["cpu_cores"] = live_reading(job.cpu_cores);
+  object["cores_allowed"] = live_reading(job.cores_allowed);
+  object["resident_bytes"] = live_reading(job.resident_bytes);
+  object["gpus"] = LiveDocument::array();
+  for (const LiveGpu& gpu : job.gpus) {
+    object["gpus"].push_back({{"index", gpu.index},
+                              {"utilization_ratio", live_reading(gpu.utilization)},
+                              {"memory_used_bytes", live_reading(gpu.memory_bytes)},
+                              {"power_w", live_reading(gpu.power_w)}});
+  }
+  return object;
+}
+
+}  // namespace
+
+std::string live_json(std::span<const LiveJob> jobs) {
+  LiveDocument document = {{"schema", "unstarve.top/1"}, {"jobs", LiveDocument::array()}};
+  for (const LiveJob& job : jobs) document["jobs"].push_back(job_json(job));
+  return json_text(document);
+}
+
+}  // namespace unstarve::report

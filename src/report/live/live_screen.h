@@ -1,0 +1,25 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "report/live/live_job.h"
+#include "report/terminal/terminal.h"
+
+namespace unstarve::report {
+
+/// The jobs as lines of at most the options' width, without newlines: for each its name and state,
+/// what its time goes to, and curves of its GPUs, waits and CPUs. `lines`: how many there is room
+/// for; what does not fit is counted in the last one. 0: any number.
+std::vector<std::string> render_jobs(std::span<const LiveJob> jobs, const TextOptions& options,
+                                     int lines);
+
+/// "waits for data 74 %, GPU busy 22 %, 812 samples/s": what the job's time goes to, or why nothing
+/// can be said of it now.
+std::string live_sentence(const LiveJob& job);
+
+/// One JSON object (docs/formats/top.md).
+std::string live_json(std::span<const LiveJob> jobs);
+
+}  // namespace unstarve::report
