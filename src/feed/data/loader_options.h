@@ -27,7 +27,7 @@ enum class RankRemainder {
 /// the last decides only how fast.
 struct LoaderOptions {
   std::string root;  // a folder with one sub-folder per class, or with images and no sub-folders
-  bool skip_other_formats = false;  // leave out TIFF, ... files instead of refusing the folder
+  bool skip_other_formats = false;  // leave out PPM, ... files instead of refusing the folder
   bool keep_index = true;           // keep the list of a large folder or archive, for the next run
   std::string index_folder;  // where; empty: $XDG_CACHE_HOME/unstarve/index or under ~/.cache
 

@@ -104,17 +104,17 @@ TEST_F(ImageFolderTest, SaysWhatItCannotTake) {
   write("a/1.jpg");
   fs::create_directories(root_ + "/b");
   EXPECT_THAT(message(), HasSubstr(root_ + "/b holds no image"));
-  write("b/2.tif");
-  write("b/1.tif");
-  EXPECT_THAT(message(), HasSubstr(root_ + "/b/1.tif is of a format that is not decoded here"));
+  write("b/2.ppm");
+  write("b/1.ppm");
+  EXPECT_THAT(message(), HasSubstr(root_ + "/b/1.ppm is of a format that is not decoded here"));
   fs::create_directory_symlink(".", root_ + "/b/cycle");
   EXPECT_THAT(message(), HasSubstr("cycle of links"));
 }
 
 TEST_F(ImageFolderTest, SkipsOtherFormatsIfAsked) {
   write("a/1.jpg");
-  write("a/2.tif");
-  write("a/3.tif");
+  write("a/2.ppm");
+  write("a/3.ppm");
   ImageFolder::Options settings = options();
   settings.skip_other_formats = true;
   for (int repeat = 0; repeat < 2; ++repeat) {

@@ -20,7 +20,7 @@ class TarSource final : public SampleSource {
  public:
   struct Options {
     std::string path = {};            // a tar, a folder of tars, or a pattern: see find_tars()
-    bool skip_other_formats = false;  // leave out samples that are TIFF, WebP, ...
+    bool skip_other_formats = false;  // leave out samples that are PPM, ...
     std::int64_t max_file_bytes = std::int64_t{1} << 30;  // of an image
     std::string cache_folder = {};                        // for IndexCache; empty: nothing is kept
     std::uint64_t kept_from_samples = 256;                // shorter indexes are made anew each time

@@ -138,7 +138,7 @@ TEST_F(TarSourceTest, SaysWhatIsLeftOut) {
         << (repeat == 0 ? "scanned" : "from the kept index");
   }
   write("s2.tar",
-        TarBytes().add("1.jpg", "a").add("1.cls", "1").add("2.tif", "b").add("2.cls", "1").end());
+        TarBytes().add("1.jpg", "a").add("1.cls", "1").add("2.ppm", "b").add("2.cls", "1").end());
   TarSource::Options settings = options("s*.tar");
   settings.skip_other_formats = true;
   EXPECT_THAT((*TarSource::open(settings))->left_out(),
@@ -280,7 +280,7 @@ TEST_F(TarSourceTest, SaysWhatItCannotTake) {
   EXPECT_THAT(message("a.tar"), HasSubstr("no header at offset 0"));
   write("a.tar", TarBytes().add("1.txt", "x").end());
   EXPECT_THAT(message("a.tar"), HasSubstr("no sample"));
-  write("a.tar", TarBytes().add("1.tif", "x").end());
+  write("a.tar", TarBytes().add("1.ppm", "x").end());
   EXPECT_THAT(message("a.tar"), HasSubstr("is of a format that is not decoded here"));
   write("a.tar", TarBytes().add("1.jpg", "x").add("1.cls", "cat").end());
   EXPECT_THAT(message("a.tar"), HasSubstr("1.cls at offset 1536 holds no number"));

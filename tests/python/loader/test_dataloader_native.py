@@ -294,8 +294,8 @@ def test_single_samples_lie_in_memory_as_torchvision_s(folder: Path) -> None:
 
 
 def test_files_that_only_python_reads_and_what_nobody_reads(folder: Path) -> None:
-    odd = folder / "class1" / "0 really a tiff.jpg"
-    Image.open(next(PHOTOS.glob("*.jpg"))).resize((90, 80)).save(odd, format="tiff")
+    odd = folder / "class1" / "0 really a ppm.jpg"
+    Image.open(next(PHOTOS.glob("*.jpg"))).resize((90, 80)).save(odd, format="ppm")
     dataset = folder_of(folder, CENTRE)
     loader = native(dataset, batch_size=3, num_workers=2)
     ours, theirs = list(loader), list(data.DataLoader(dataset, batch_size=3))

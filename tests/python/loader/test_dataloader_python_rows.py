@@ -37,8 +37,8 @@ def native(*arguments: Any, **named: Any) -> Any:
     return loader
 
 
-def make_tiff(path: Path) -> None:
-    Image.open(PHOTOS[1]).resize((90, 80)).save(path, format="tiff")
+def make_ppm(path: Path) -> None:
+    Image.open(PHOTOS[1]).resize((90, 80)).save(path, format="ppm")
 
 
 def cut(path: Path) -> None:
@@ -72,12 +72,12 @@ def check_same_outcomes(ours: list[Any], theirs: list[Any]) -> None:
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_each_bad_file_is_one_error_and_the_rest_is_loaded(folder: Path, workers: int) -> None:
-    make_tiff(folder / "class0" / "0 really a tiff.jpg")
+    make_ppm(folder / "class0" / "0 really a ppm.jpg")
     cut(folder / "class1" / "0 cut.jpg")
     (folder / "class1" / "1 no image.jpg").write_bytes(b"no image")
     dataset = datasets.ImageFolder(str(folder), CENTRE)
     gone = folder / "class2" / "9 gone.jpg"
-    make_tiff(gone)
+    make_ppm(gone)
     dataset.samples.append((str(gone), 2))
     gone.unlink()
     for size in (1, 3, 6, len(dataset)):
@@ -123,12 +123,12 @@ def test_states_count_the_batches_that_failed(folder: Path, workers: int) -> Non
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_samples_that_do_not_fit_are_collated_as_torch_does(folder: Path, workers: int) -> None:
-    make_tiff(folder / "class1" / "0 really a tiff.jpg")
+    make_ppm(folder / "class1" / "0 really a ppm.jpg")
     dataset = datasets.ImageFolder(str(folder), CENTRE)
     for label in (0.5, "one"):
         ours = native(dataset, batch_size=4, num_workers=workers)
         iterator = iter(ours)
-        index = next(i for i, (path, _) in enumerate(dataset.samples) if "tiff" in path)
+        index = next(i for i, (path, _) in enumerate(dataset.samples) if "ppm" in path)
         kept = dataset.samples[index]
         dataset.samples[index] = (kept[0], label)  # behind the engine's back
         theirs = data.DataLoader(dataset, batch_size=4, num_workers=workers)
@@ -142,22 +142,22 @@ def test_a_few_files_with_other_names_leave_the_rest_to_the_engine(
 ) -> None:
     for i in range(30):
         (folder / "class1" / f"{i}.jpg").symlink_to(PHOTOS[i])
-    make_tiff(folder / "class1" / "one.tif")
-    make_tiff(folder / "class2" / "two.tif")
+    make_ppm(folder / "class1" / "one.ppm")
+    make_ppm(folder / "class2" / "two.ppm")
     dataset = datasets.ImageFolder(str(folder), CENTRE)
     loader = native(dataset, batch_size=9, num_workers=workers)
-    assert "one.tif by Python" in str(loader.explain())
+    assert "one.ppm by Python" in str(loader.explain())
     for epoch in (1, 2):
         check_same_outcomes(outcomes(loader), outcomes(data.DataLoader(dataset, batch_size=9)))
         assert loader.stats()["samples_by_python"] == 2 * epoch
-    make_tiff(folder / "class2" / "three.tif")
+    make_ppm(folder / "class2" / "three.ppm")
     more = DataLoader(datasets.ImageFolder(str(folder), CENTRE), batch_size=9)
     assert more.explain().engine == "partly" and "and 2 more" in more.explain().reason
 
 
 def test_random_transforms_in_python_follow_from_the_seed(folder: Path) -> None:
-    for name in ("class0/0.jpg", "class1/1 tiff.jpg", "class2/2 tiff.jpg"):
-        make_tiff(folder / name)
+    for name in ("class0/0.jpg", "class1/1 ppm.jpg", "class2/2 ppm.jpg"):
+        make_ppm(folder / name)
     dataset = datasets.ImageFolder(str(folder), CROPS)
 
     def run(workers: int, seed: int = 5) -> list[Any]:
@@ -204,7 +204,7 @@ def test_a_file_that_blocks_ends_with_the_timeout(folder: Path) -> None:
 
 
 def test_threads_share_an_iterator(folder: Path) -> None:
-    make_tiff(folder / "class1" / "0 really a tiff.jpg")
+    make_ppm(folder / "class1" / "0 really a ppm.jpg")
     dataset = datasets.ImageFolder(str(folder), CENTRE)
     loader = native(dataset, sampler=[i % 13 for i in range(400)], batch_size=2, num_workers=2)
     for _ in range(3):
@@ -271,7 +271,7 @@ def test_a_signal_ends_the_wait_behind_another_thread(folder: Path) -> None:
 def test_a_worker_that_is_killed_is_an_error_and_another_takes_over(folder: Path) -> None:
     pipe = folder / "class1" / "0 a pipe.jpg"
     os.mkfifo(pipe)
-    make_tiff(folder / "class2" / "0 really a tiff.jpg")
+    make_ppm(folder / "class2" / "0 really a ppm.jpg")
     dataset = datasets.ImageFolder(str(folder), CENTRE)
     iterator = iter(native(dataset, batch_size=2, num_workers=1, timeout=0.5))
     others = set(multiprocessing.active_children())
@@ -279,7 +279,7 @@ def test_a_worker_that_is_killed_is_an_error_and_another_takes_over(folder: Path
     with pytest.raises(RuntimeError, match="timed out"):
         next(iterator)
     pipe.unlink()
-    make_tiff(pipe)
+    make_ppm(pipe)
     (worker,) = set(multiprocessing.active_children()) - others
     with contextlib.suppress(RuntimeError):  # torch's signal handler may speak at any time
         assert worker.pid is not None
@@ -365,7 +365,7 @@ def replaced(root: Path, index: int) -> Path:
 
 def test_a_data_set_as_large_as_imagenet_has_odd_files(many_files: Path) -> None:
     """The engine once took at most 65,536 samples at a time of those that lay behind."""
-    make_tiff(replaced(many_files, 66_001))
+    make_ppm(replaced(many_files, 66_001))
     cmyk = Image.open(PHOTOS[0]).resize((50, 40)).convert("CMYK")
     cmyk.save(replaced(many_files, 68_003), format="jpeg")
     cut(replaced(many_files, 69_005))

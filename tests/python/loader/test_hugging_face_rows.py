@@ -54,7 +54,7 @@ def odd_rows(photos: list[bytes], folder: Path) -> dict[str, Any]:
         "16 bits": encoded(Image.fromarray(deep), "PNG"),
         "turned": turned(image),
         "a turned path": {"bytes": None, "path": str(_written(folder, turned(image)))},
-        "TIFF": encoded(image, "TIFF"),
+        "PPM": encoded(image, "PPM"),
     }
 
 

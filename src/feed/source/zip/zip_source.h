@@ -21,7 +21,7 @@ class ZipSource final : public SampleSource {
  public:
   struct Options {
     std::string path = {};
-    bool skip_other_formats = false;                      // leave out TIFF, WebP, ...
+    bool skip_other_formats = false;                      // leave out PPM, ...
     std::int64_t max_file_bytes = std::int64_t{1} << 30;  // of an image
   };
   /// Errors name the zip: what it holds of other formats, damage, encryption.
