@@ -59,8 +59,9 @@ class ImageLoader:
     """Batches of (images, labels) from a folder of images, a zip, tars, an array or shards.
 
     Classes are the sorted sub-folders, as in `torchvision.datasets.ImageFolder`; a folder with
-    images and no sub-folders is one class. JPEG, PNG, WebP and BMP are read; a folder with
-    files of other formats is refused unless `skip_other_formats`.
+    images and no sub-folders is one class. JPEG, PNG, WebP, BMP, TIFF and GIF are read; a
+    folder with files of other formats is refused unless `skip_other_formats`, and names that
+    end in .gif are passed over, as by torchvision.
 
     Images are uint8, N x 3 x size x size with channels-last memory: turn them into floats on the
     device (`images.to(device, non_blocking=True).float()`), where it is cheap and the copy is a

@@ -42,10 +42,11 @@ NameKind kind_of_name(std::string_view name) {
     return std::any_of(endings.begin(), endings.end(),
                        [name](std::string_view ending) { return ends_with(name, ending); });
   };
+  if (!is_one_of(kKnownEndings)) return NameKind::kNoImage;  // as .gif: the samples are the same
   for (const ImageFormatKind& format : image_formats()) {
     if (is_one_of(format.endings)) return NameKind::kImage;
   }
-  return is_one_of(kKnownEndings) ? NameKind::kOtherImage : NameKind::kNoImage;
+  return NameKind::kOtherImage;
 }
 
 bool is_image_ending(std::string_view ending) {

@@ -58,11 +58,11 @@ const std::vector<ImageFormatKind>& image_formats();
 
 enum class NameKind {
   kImage,       // of a format that is decoded here
-  kOtherImage,  // of another one that torchvision's ImageFolder takes for an image
-  kNoImage,
+  kOtherImage,  // of another one
+  kNoImage,     // torchvision's ImageFolder takes it for none
 };
 
-/// What a file is taken for by its name, with or without a path.
+/// What a file of a folder or a zip is taken for by its name, with or without a path.
 NameKind kind_of_name(std::string_view name);
 
 /// Whether `ending`, in small letters and with its dot, is that of a format that is decoded here.

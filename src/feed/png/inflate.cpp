@@ -11,17 +11,17 @@ void Inflater::Free::operator()(libdeflate_decompressor* decompressor) const {
 
 Status Inflater::inflate(std::span<const std::byte> stream, std::span<std::byte> out) {
   if (!decompressor_) decompressor_.reset(libdeflate_alloc_decompressor());
-  if (!decompressor_) return fail(ErrorCode::kOutOfMemory, "no memory to unpack a PNG");
+  if (!decompressor_) return fail(ErrorCode::kOutOfMemory, "no memory to unpack an image");
   const libdeflate_result result = libdeflate_zlib_decompress(
       decompressor_.get(), stream.data(), stream.size(), out.data(), out.size(), nullptr);
   switch (result) {
     case LIBDEFLATE_SUCCESS: return {};
     case LIBDEFLATE_SHORT_OUTPUT: return cut_short();
     case LIBDEFLATE_INSUFFICIENT_SPACE:
-      return fail(ErrorCode::kCorruptData, "a PNG that holds more than its image");
+      return fail(ErrorCode::kCorruptData, "a file that holds more than its image");
     case LIBDEFLATE_BAD_DATA: break;
   }
-  return fail(ErrorCode::kCorruptData, "a PNG whose packed pixels are damaged");
+  return fail(ErrorCode::kCorruptData, "an image whose packed pixels are damaged");
 }
 
 std::uint32_t crc32_of(std::span<const std::byte> bytes) {

@@ -140,7 +140,7 @@ def test_what_pil_alone_knows_is_left_to_it(tmp_path: Path) -> None:
     folder = bitmaps(tmp_path) / "class0"
     picture(8).convert("RGBA").save(folder / "8.bmp")
     picture(9).convert("1").save(folder / "9.bmp")
-    picture(10).save(folder / "10 really a tiff.bmp", format="tiff")
+    picture(10).save(folder / "10 really a ppm.bmp", format="ppm")
     picture(11).save(folder / "11 really a bmp.jpg", format="bmp")
     grey: Any = np.full((31, 40), 999, np.uint16)
     Image.fromarray(grey).save(folder / "12 grey of 16 bits.png")
@@ -181,4 +181,6 @@ def test_a_bitmap_that_was_cut_is_an_error_that_names_it(tmp_path: Path) -> None
 
 
 def test_endings_are_told_once() -> None:
-    assert sorted(_native.image_endings()) == [".bmp", ".jpeg", ".jpg", ".png", ".webp"]
+    assert sorted(_native.image_endings()) == [
+        *(".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
+    ]
