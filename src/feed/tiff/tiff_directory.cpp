@@ -94,7 +94,8 @@ Status TiffDirectory::numbers(TiffTag tag, std::vector<std::uint32_t>& numbers) 
   numbers.clear();
   const Entry* const entry = find(tag);
   if (entry == nullptr) {
-    return fail(ErrorCode::kNotFound, "a TIFF without tag {}", static_cast<int>(tag));
+    return fail(ErrorCode::kNotSupported, "a TIFF without tag {}: left to Pillow",
+                static_cast<int>(tag));
   }
   if ((entry->type != kTypeShort && entry->type != kTypeLong) || entry->count == 0) {
     return fail(ErrorCode::kNotSupported, "a TIFF whose tag {} holds no number: left to Pillow",

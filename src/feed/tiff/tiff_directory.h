@@ -48,9 +48,9 @@ class TiffDirectory {
   Status read(std::span<const std::byte> file);
 
   bool has(TiffTag tag) const { return find(tag) != nullptr; }
-  /// Whole numbers. kCorruptData where the tag holds something else, kNotFound without it.
+  /// Whole numbers, at least one. kNotSupported where the tag holds something else, or is missing.
   Status numbers(TiffTag tag, std::vector<std::uint32_t>& numbers) const;
-  /// One; `otherwise` where there is no such tag.
+  /// The only one; `otherwise` where there is no such tag.
   Result<std::uint32_t> number(TiffTag tag, std::optional<std::uint32_t> otherwise = {}) const;
   /// What the tag holds, as it lies; nothing without it.
   std::span<const std::byte> bytes(TiffTag tag) const;
