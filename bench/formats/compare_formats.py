@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Decodes PNG and WebP files with the engine, torchvision and Pillow, on one thread.
+"""Decodes PNG, WebP, GIF and TIFF files with the engine, torchvision and Pillow, on one thread.
 
-The photographs of tests/data, at most 500 pixels wide, are written losslessly as PNG, and as lossy
-and lossless WebP. Everybody's pixels are compared before anything is timed. Shown are
-images per CPU second, medians over interleaved repeats, and the ratio to the best of the others
-within each repeat, with its extremes: of whole images, and of the crops of RandomResizedCrop,
-which the others decode whole.
+The photographs of tests/data, at most 500 pixels wide, are written as PNG, as lossy and lossless
+WebP, as GIF, and as TIFF that is packed in several ways. torchvision reads no TIFFs. Everybody's
+pixels are compared before anything is timed. Shown are images per CPU second, medians over
+interleaved repeats, and the ratio to the best of the others within each repeat, with its extremes:
+of whole images, and of the crops of RandomResizedCrop, which the others decode whole.
 
     PYTHONPATH=build/release/python python bench/formats/compare_formats.py --repeats 5
 """
@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from PIL import Image
-from torchvision.io import ImageReadMode, decode_png, decode_webp
+from torchvision.io import ImageReadMode, decode_gif, decode_png, decode_webp
 from torchvision.transforms import RandomResizedCrop
 from unstarve import _native
 
@@ -34,6 +34,17 @@ KINDS: dict[str, dict[str, Any]] = {
     "PNG": {"format": "PNG"},
     "WebP": {"format": "WEBP", "quality": 80},
     "lossless WebP": {"format": "WEBP", "lossless": True},
+    "GIF": {"format": "GIF"},
+    "TIFF": {"format": "TIFF"},
+    "TIFF, LZW": {"format": "TIFF", "compression": "tiff_lzw"},
+    "TIFF, deflate": {"format": "TIFF", "compression": "tiff_adobe_deflate"},
+}
+#: torchvision reads no TIFFs.
+TORCHVISIONS: dict[str, Callable[..., torch.Tensor]] = {
+    "PNG": decode_png,
+    "WebP": decode_webp,
+    "lossless WebP": decode_webp,
+    "GIF": lambda encoded, _mode: decode_gif(encoded),
 }
 
 
@@ -76,9 +87,8 @@ def by_pillow(file: File, box: tuple[int, int, int, int]) -> Any:
 
 def by_torchvision(file: File, box: tuple[int, int, int, int]) -> Any:
     left, top, width, height = box
-    decode = decode_png if file.kind == "PNG" else decode_webp
     encoded = torch.frombuffer(bytearray(file.encoded), dtype=torch.uint8)
-    image = decode(encoded, ImageReadMode.RGB)
+    image = TORCHVISIONS[file.kind](encoded, ImageReadMode.RGB)
     return image[:, top : top + height, left : left + width].permute(1, 2, 0).numpy()
 
 
@@ -87,6 +97,10 @@ DECODERS: dict[str, Callable[[File, tuple[int, int, int, int]], Any]] = {
     "torchvision": by_torchvision,
     "Pillow": by_pillow,
 }
+
+
+def decoders_of(kind: str) -> list[str]:
+    return [name for name in DECODERS if name != "torchvision" or kind in TORCHVISIONS]
 
 
 def box_of(file: File, is_whole: bool) -> tuple[int, int, int, int]:
@@ -99,16 +113,17 @@ def check(files: list[File]) -> None:
         for is_whole in (True, False):
             box = box_of(file, is_whole)
             expected = by_pillow(file, box)
-            for name, decode in DECODERS.items():
-                if not np.array_equal(decode(file, box), expected):
+            for name in decoders_of(file.kind):
+                if not np.array_equal(DECODERS[name](file, box), expected):
                     raise SystemExit(f"{file.kind}: {name} has other pixels than Pillow")
 
 
 def rates(files: list[File], is_whole: bool, repeats: int) -> dict[str, list[float]]:
     """Images per CPU second of each decoder, in each repeat."""
-    found: dict[str, list[float]] = {name: [] for name in DECODERS}
+    names = decoders_of(files[0].kind)
+    found: dict[str, list[float]] = {name: [] for name in names}
     for _ in range(repeats):
-        for name in random.sample(list(DECODERS), len(DECODERS)):
+        for name in random.sample(names, len(names)):
             begun = time.process_time()
             for file in files:
                 DECODERS[name](file, box_of(file, is_whole))
@@ -128,12 +143,13 @@ def main() -> None:
         check(files)
         for is_whole in (True, False):
             found = rates(files, is_whole, arguments.repeats)
-            others = [max(pair) for pair in zip(found["torchvision"], found["Pillow"], strict=True)]
-            ratios = [own / best for own, best in zip(found["unstarve"], others, strict=True)]
-            medians = [statistics.median(found[name]) for name in DECODERS]
+            ours, *others = (found[name] for name in decoders_of(kind))
+            bests = map(max, zip(*others, strict=True))
+            ratios = [own / best for own, best in zip(ours, bests, strict=True)]
+            medians = {name: f"{statistics.median(numbers):.0f}" for name, numbers in found.items()}
             print(
-                f"{kind + (', whole' if is_whole else ', a crop'):26}"
-                f"{medians[0]:10.0f}{medians[1]:13.0f}{medians[2]:8.0f}   "
+                f"{kind + (', whole' if is_whole else ', a crop'):26}{medians['unstarve']:>10}"
+                f"{medians.get('torchvision', '-'):>13}{medians['Pillow']:>8}   "
                 f"{statistics.median(ratios):.2f}x [{min(ratios):.2f}..{max(ratios):.2f}]"
             )
 
