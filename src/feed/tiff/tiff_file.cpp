@@ -151,7 +151,6 @@ Status read_colour(const TiffDirectory& tags, TiffFile& tiff) {
   if (!photometric) return forward_error(photometric);
   const bool is_single = tiff.samples == 1;
   const bool is_pair = tiff.samples == 2 && tiff.bits == 8;
-  Status read;
   if (*photometric == kPhotoRgb && tiff.bits == 8) {
     tiff.colour = TiffColour::kRgb;
     return check_extra(tags, 3, tiff);
