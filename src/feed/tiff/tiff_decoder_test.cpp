@@ -133,6 +133,9 @@ TEST(TiffDecoder, TagsThatLieAreRefused) {
   EXPECT_THAT(tiff_error(made_tiff({.other_tags = {{257, {0}}}})), HasSubstr("21 x 0"));
   EXPECT_THAT(tiff_error(made_tiff({.other_tags = {{278, {0}}}})), HasSubstr("without rows"));
   EXPECT_THAT(tiff_error(made_tiff({.other_tags = {{279, {9}}}})), HasSubstr("names"));
+  EXPECT_THAT(tiff_error(made_tiff({.other_tags = {{278, {0x80000000}}}})),
+              HasSubstr("rows: left"));
+  EXPECT_EQ(tiff_error(made_tiff({.piece_height = 20, .other_tags = {{278, {UINT32_MAX}}}})), "");
   EXPECT_THAT(tiff_error(made_tiff({.other_tags = {{273, {8, 9, 0xFFFFFFFF}}}})),
               HasSubstr("cut short"));
   EXPECT_THAT(tiff_error(made_tiff(

@@ -196,6 +196,9 @@ Status read_piece_size(const TiffDirectory& tags, std::int64_t max_pixels, TiffF
     const Result<std::uint32_t> rows = tags.number(TiffTag::kRowsOfStrip, height);
     if (!rows) return forward_error(rows);
     if (*rows == 0) return fail(ErrorCode::kCorruptData, "a TIFF of strips without rows");
+    if (*rows > INT32_MAX && *rows != UINT32_MAX) {  // which says that there is one strip
+      return fail(ErrorCode::kNotSupported, "a TIFF of strips of {} rows: left to Pillow", *rows);
+    }
     tiff.piece = {tiff.size.width, static_cast<int>(std::min(*rows, height))};
     return {};
   }

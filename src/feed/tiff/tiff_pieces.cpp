@@ -31,19 +31,20 @@ void add_differences(std::span<std::uint8_t> rows, std::size_t bytes_of_a_row,
 }  // namespace
 
 Status unpack_bits(std::span<const std::byte> packed, std::span<std::byte> out) {
-  constexpr int kNothing = -128;
+  constexpr std::size_t kNothing = 128;  // above it are runs, below it bytes as they are
   std::size_t at = 0;
   for (std::size_t done = 0; done < out.size();) {
     if (at == packed.size()) return cut_short();
-    const int head = static_cast<std::int8_t>(packed[at++]);
+    const auto head = std::to_integer<std::size_t>(packed[at++]);
     if (head == kNothing) continue;
-    const auto count = static_cast<std::size_t>(head < 0 ? 1 - head : head + 1);
-    const std::size_t held = head < 0 ? 1 : count;
+    const bool is_run = head > kNothing;
+    const std::size_t count = is_run ? 2 * kNothing + 1 - head : head + 1;
+    const std::size_t held = is_run ? 1 : count;
     if (held > packed.size() - at) return cut_short();
     if (count > out.size() - done) {
       return fail(ErrorCode::kCorruptData, "a TIFF with a run that is too long");
     }
-    if (head < 0) {
+    if (is_run) {
       std::fill_n(out.begin() + std::ptrdiff_t(done), count, packed[at]);
     } else {
       std::memcpy(out.data() + done, packed.data() + at, count);
