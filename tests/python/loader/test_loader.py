@@ -178,8 +178,8 @@ def test_errors_name_the_argument(folder: Path) -> None:
         unstarve.ImageLoader(folder, on_error="ignore")  # type: ignore[arg-type]
     with pytest.raises(errors.NotFoundError, match="no/such"):
         unstarve.ImageLoader("/no/such")
-    (folder / "class0" / "other.tif").write_bytes(b"")
-    with pytest.raises(errors.NotSupportedError, match=r"other\.tif.*skip_other_formats"):
+    (folder / "class0" / "other.ppm").write_bytes(b"")
+    with pytest.raises(errors.NotSupportedError, match=r"other\.ppm.*skip_other_formats"):
         unstarve.ImageLoader(folder)
     assert unstarve.ImageLoader(folder, skip_other_formats=True).sample_count == 12
 

@@ -315,5 +315,5 @@ def test_data_sets_that_stay_python(folder: Path) -> None:
     dataset = datasets.ImageFolder(root, TRANSFORM)
     assert "collate_fn" in parts_of(dataset, collate_fn=list)["batches"]
     assert "worker_init_fn" in parts_of(dataset, num_workers=1, worker_init_fn=id)["batches"]
-    Image.new("RGB", (9, 9)).save(folder / "a" / "x.tif")
-    assert "x.tif" in parts_of(datasets.ImageFolder(root, TRANSFORM))["files"]
+    Image.new("RGB", (9, 9)).save(folder / "a" / "x.ppm")
+    assert "x.ppm" in parts_of(datasets.ImageFolder(root, TRANSFORM))["files"]
