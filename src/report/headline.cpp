@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string_view>
 
+#include "advise/rank_verdict.h"
 #include "base/number_words.h"
 #include "base/units.h"
 #include "diagnose/errors/xid_catalogue.h"
@@ -138,37 +140,86 @@ std::vector<std::string> error_sentences(const Report& report) {
   return sentences;
 }
 
-std::string short_headline(const Report& report) {
-  if (job_failed(report.facts)) {
-    const std::string& kind = report.facts.error.kind;
-    return kind.empty() ? "The job failed." : fmt::format("The job failed: {}.", kind);
+namespace {
+
+constexpr std::size_t kMostWords = 12;
+
+std::size_t count_words(std::string_view text) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != ' ' && (i == 0 || text[i - 1] == ' ')) ++count;
   }
-  if (!report.facts.no_steps.empty()) return "No training step was seen.";
-  const diagnose::Finding* const lead = leading_finding(report);
-  if (lead == nullptr) return {};
-  const std::string share = percent_text(lead->share);
-  if (!report.diagnosis.partition) {
-    return lead->cause == "input_wait"
-               ? fmt::format("Training waits for data {} of the time.", share)
-               : std::string();
-  }
-  struct Words {
-    std::string_view cause;
-    std::string_view words;  // with the share
-  };
-  constexpr std::array<Words, 7> kWords = {{
+  return count;
+}
+
+/// By the cause of the finding that leads.
+std::string headline_of(const diagnose::Finding& lead) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kWords = {{
       {"input_wait", "The GPU waits for data {} of the time."},
-      {"sync", "The GPU idles {} of the time: the job waits on it."},
-      {"launch", "The GPU idles {} of the time: work comes too late."},
+      {"sync", "The GPU idles {} of time: the job waits on it."},
+      {"launch", "The GPU idles {} of time: work comes too late."},
       {"exposed_copy", "The GPU does nothing but copy {} of the time."},
       {"exposed_communication", "The GPU waits for other GPUs {} of the time."},
       {"kernel_wait", "The GPU idles {} of the time between short kernels."},
       {"gpu_busy", "The GPU is busy {} of the time."},
+      {"other", "The GPU idles {} of the time; why was not recorded."},
   }};
-  for (const Words& words : kWords) {
-    if (words.cause == lead->cause) return fmt::format(fmt::runtime(words.words), share);
+  for (const auto& [cause, words] : kWords) {
+    if (cause == lead.cause) return fmt::format(fmt::runtime(words), percent_text(lead.share));
   }
   return {};
+}
+
+/// Of a job that ended otherwise than well: Python's word for it, else the GPU's, else the
+/// kernel's.
+std::string failure_headline(const Report& report) {
+  const RunFacts& facts = report.facts;
+  if (!facts.error.kind.empty()) return fmt::format("The job failed: {}.", facts.error.kind);
+  if (!report.diagnosis.gpu_errors.empty()) {
+    const diagnose::GpuErrorGroup& first = report.diagnosis.gpu_errors.front();
+    return fmt::format("The job failed: {} reported XID {}.", error_place(first), first.xid);
+  }
+  return facts.exit_signal.empty()
+             ? fmt::format("The job failed with exit code {}.", facts.exit_code.value_or(1))
+             : fmt::format("The job ended by {}.", facts.exit_signal);
+}
+
+/// "Rank 1 of 2 is late: the others wait for it."
+std::string rank_headline(const diagnose::RankComparison& ranks) {
+  const std::size_t others = ranks.rows.size() - 1;
+  std::string name = diagnose::name_of(ranks.rows[ranks.straggler->row]);
+  name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
+  return fmt::format("{} of {} is late: the {} for it.", name, ranks.rows.size(),
+                     others == 1 ? "other waits" : "others wait");
+}
+
+/// Where the host alone speaks.
+std::string host_headline(const diagnose::Diagnosis& diagnosis, const diagnose::Finding* lead) {
+  if (lead != nullptr && lead->cause == "input_wait") {
+    return fmt::format("Training waits for data {} of the time.", percent_text(lead->share));
+  }
+  if (!diagnosis.thread_time) return {};
+  return fmt::format("Training waits for data only {} of the time.",
+                     percent_text((*diagnosis.thread_time).input_wait));
+}
+
+}  // namespace
+
+std::string short_headline(const Report& report) {
+  if (job_failed(report.facts)) return failure_headline(report);
+  if (!report.facts.no_steps.empty()) return "No training step was seen.";
+  const diagnose::Finding* const lead = leading_finding(report);
+  if (advise::straggler_leads(report.diagnosis)) return rank_headline(report.diagnosis.ranks);
+  std::string text;
+  if (!report.diagnosis.partition) {
+    text = host_headline(report.diagnosis, lead);
+  } else {
+    text = lead == nullptr ? "Nothing that holds the GPU up was found." : headline_of(*lead);
+  }
+  if (!text.empty()) return text;
+  const std::string& verdict = report.advice.verdict;
+  if (!verdict.empty() && count_words(verdict) <= kMostWords) return verdict;
+  return "Where the time goes was not recorded.";
 }
 
 bool job_failed(const RunFacts& facts) {

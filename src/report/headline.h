@@ -13,7 +13,7 @@ namespace unstarve::report {
 std::string what_happened(const Report& report);
 
 /// What matters most, in at most twelve words: "The GPU waits for data 83 % of the time."
-/// Empty where no finding leads and nothing failed: then the verdict is short.
+/// Never empty.
 std::string short_headline(const Report& report);
 
 /// "GPU 0 reported error XID 79 (GPU has fallen off the bus) after step 57: restart the machine;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "report/testing/sample_report.h"
+#include "report/why.h"
 
 namespace unstarve::report {
 namespace {
@@ -65,17 +66,72 @@ TEST(Headline, TellsTheErrorThatEndedTheJob) {
 TEST(Headline, IsShortForEachCauseThatAPartitionHas) {
   Report report = sample::report();
   for (const char* const cause : {"input_wait", "sync", "launch", "exposed_copy",
-                                  "exposed_communication", "kernel_wait", "gpu_busy"}) {
+                                  "exposed_communication", "kernel_wait", "gpu_busy", "other"}) {
     report.diagnosis.findings[0].cause = cause;
     const std::string headline = short_headline(report);
     EXPECT_NE(headline.find("79 %"), std::string::npos) << headline;
-    EXPECT_LE(std::count(headline.begin(), headline.end(), ' '), 12) << headline;
+    EXPECT_LE(std::count(headline.begin(), headline.end(), ' '), 11) << headline;
   }
-  report.diagnosis.findings[0].cause = "other";
-  EXPECT_EQ(short_headline(report), "") << "then the verdict stands there";
   report.facts.exit_code = 1;
   report.facts.error.kind = "torch.OutOfMemoryError";
   EXPECT_EQ(short_headline(report), "The job failed: torch.OutOfMemoryError.");
+}
+
+TEST(Headline, SaysOfAFailureWhatIsKnownOfIt) {
+  Report report = sample::host_report();
+  report.facts.exit_code = 3;
+  EXPECT_EQ(short_headline(report), "The job failed with exit code 3.");
+  report.facts.exit_signal = "SIGSEGV";
+  EXPECT_EQ(short_headline(report), "The job ended by SIGSEGV.");
+  report.diagnosis.gpu_errors = {{.device = 1, .xid = 79, .count = 1}};
+  EXPECT_EQ(short_headline(report), "The job failed: GPU 1 reported XID 79.");
+}
+
+TEST(Headline, IsThereWhereNoFindingLeads) {
+  Report report = sample::host_report();
+  report.advice.leading_finding.reset();
+  EXPECT_EQ(short_headline(report), "Training waits for data only 62 % of the time.");
+  report.diagnosis.thread_time = WhyAbsent::kNotObserved;
+  report.advice.verdict = "Nothing moved.";
+  EXPECT_EQ(short_headline(report), "Nothing moved.");
+  report.advice.verdict = "One two three four five six seven eight nine ten eleven twelve more.";
+  EXPECT_EQ(short_headline(report), "Where the time goes was not recorded.");
+}
+
+TEST(Headline, NamesTheRankThatIsWaitedFor) {
+  Report report = sample::report();
+  report.diagnosis.ranks.rows.resize(4);
+  report.diagnosis.ranks.rows[1].number = std::int64_t{1};
+  diagnose::Straggler& late = report.diagnosis.ranks.straggler.emplace();
+  late.row = 1;
+  late.late_ratio = 0.9;
+  EXPECT_EQ(short_headline(report), "Rank 1 of 4 is late: the others wait for it.");
+}
+
+TEST(Why, NamesTheLinesThatTakeMost) {
+  Report report = sample::report();
+  diagnose::CodeTime& code = report.diagnosis.findings[0].code;
+  code.parts = {{"train.py:9", "crop(x)", "", 0.2, 20},
+                {"", "", "decoding images", 0.5, 50},
+                {"train.py:11", "a", "ToTensor", 0.1, 10},
+                {"train.py:12", "b", "", 0.09, 9}};
+  const Why why = why_of(report);
+  EXPECT_EQ(why.of, "of making a sample");
+  ASSERT_EQ(why.parts.size(), 3U);
+  EXPECT_EQ(why.parts[0].what, "decoding images");
+  EXPECT_EQ(why.parts[1].what, "crop(x)");
+  EXPECT_EQ(why.parts[1].place, "train.py:9");
+}
+
+TEST(Why, WithoutLooksTellsByStagesAndThenByCauses) {
+  Report report = sample::report();
+  EXPECT_EQ(why_of(report).of, "of the time");
+  EXPECT_EQ(why_of(report).parts.front().cause, "input_wait");
+  report.diagnosis.signals.decode_ratio = 0.7;
+  report.diagnosis.signals.collate_ratio = 0.01;
+  ASSERT_EQ(why_of(report).parts.size(), 1U) << "what cannot be seen is left out";
+  EXPECT_EQ(why_of(report).parts[0].what, "decoding images");
+  EXPECT_TRUE(why_of(Report()).parts.empty());
 }
 
 }  // namespace

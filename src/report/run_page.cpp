@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "advise/job_facts.h"
 #include "base/shell_word.h"
 #include "base/units.h"
 #include "examine/history/trial_dirs.h"
@@ -185,6 +186,16 @@ std::optional<cost::Change> named_change(const Report& report) {
   return cost::Change{next->id, *next->predicted, false};
 }
 
+/// The folder that "src/train.py:41" is named from, where the file it lies in is known.
+std::string folder_of(const advise::JobFacts& job) {
+  const std::string_view place = job.loader_place;
+  const std::string tail = "/" + std::string(place.substr(0, place.rfind(':')));
+  const std::string& file = job.loader_file;
+  return file.size() > tail.size() && file.ends_with(tail)
+             ? file.substr(0, file.size() - tail.size())
+             : std::string();
+}
+
 /// What is known of a trace that somebody else recorded.
 RunFacts trace_facts(const trace::Timeline& timeline) {
   RunFacts facts;
@@ -218,6 +229,8 @@ Report make_report(const examine::Examination& examined) {
       std::int64_t{1} << thinning.level, static_cast<double>(thinning.slot_ns) * kSecondsPerNs,
       static_cast<std::int64_t>(rank.steps.size()), examined.recording->timeline.windows_left_out};
   report.facts.framework = examined.framework;
+  report.facts.folder = folder_of(examined.job);
+  report.facts.loaders = advise::which_loaders(examined.job);
   if (!report.diagnosis.partition) report.facts.no_steps = examined.no_steps;
   report.own_cost = watching_cost(*run, examined.observed);
   add_curve(examined.run_dir, examine::kBefore, examined.gpu, report);

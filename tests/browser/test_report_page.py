@@ -95,14 +95,68 @@ def test_does_not_scroll_sideways(browser: Any, pages: Path, name: str, width: i
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize("width", [320, 760, 1280])
+@pytest.mark.parametrize("width", [320, 390, 760, 1280])
 def test_a_change_stands_in_its_card_line_by_line(browser: Any, pages: Path, width: int) -> None:
     with opened(browser, pages / "written.html", viewport={"width": width, "height": 800}) as page:
-        card, change = (page.locator(name).first.bounding_box() for name in (".card", ".why pre"))
+        card, change = (page.locator(name).first.bounding_box() for name in (".card", ".change"))
         assert change["x"] + change["width"] <= card["x"] + card["width"]
         assert change["height"] >= 5 * 20
-        label = page.locator(".why dt", has_text="Change")
+        label = page.locator(".answer h2", has_text="Change")
         assert label.evaluate(LINES_OF) == 1
+
+
+#: Every element that is seen and whose content is wider than itself.
+RUN_OUT = """() => [...document.querySelectorAll("main *")]
+  .filter((e) => !e.closest("svg, [popover], .off-screen, .comparison thead"))
+  .filter((e) => getComputedStyle(e).display !== "inline")
+  .filter((e) => e.scrollWidth > e.clientWidth + 1)
+  .map((e) => e.outerHTML.slice(0, 120))"""
+
+
+@pytest.mark.parametrize("name", ALL_PAGES)
+def test_nothing_runs_out_of_its_card(browser: Any, pages: Path, name: str) -> None:
+    size = {"width": 390, "height": 844}
+    with opened(browser, pages / f"{name}.html", viewport=size) as page:
+        assert page.evaluate(RUN_OUT) == []
+
+
+SCREENS = [(1440, 900), (390, 844)]
+
+
+@pytest.mark.parametrize("size", SCREENS)
+@pytest.mark.parametrize("name", ["verified", "diagnosis", "written"])
+def test_the_first_screen_answers_three_questions(
+    browser: Any, pages: Path, name: str, size: tuple[int, int]
+) -> None:
+    width, height = size
+    path = pages / f"{name}.html"
+    with opened(browser, path, viewport={"width": width, "height": height}) as page:
+        assert len(page.inner_text("h1").split()) <= 12
+        parts = ["h1", ".answer.Why", ".answer.Change", ".answer.Gain .gained"]
+        boxes = [page.locator(part).bounding_box() for part in parts]
+        tops = [box["y"] for box in boxes]
+        assert tops == sorted(tops)
+        assert page.locator("main > :first-child h1").count() == 1, "nothing stands before it"
+        assert 1 <= page.locator(".answer.Why .parts li").count() <= 3
+        if name != "written":  # whose diff has a line of 300 characters
+            assert boxes[-1]["y"] + boxes[-1]["height"] <= height
+
+
+@pytest.mark.parametrize("name", ALL_PAGES)
+def test_no_path_of_the_first_screen_is_long(browser: Any, pages: Path, name: str) -> None:
+    with opened(browser, pages / f"{name}.html") as page:
+        words = page.inner_text(".verdict").replace('"', " ").split()
+        assert [word for word in words if "/" in word and len(word) > 40] == []
+
+
+def test_a_change_is_copied_whole(browser: Any, pages: Path) -> None:
+    with opened(browser, pages / "written.html") as page:
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.click("text=Copy change")
+        page.wait_for_selector("text=Copied")
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert copied.startswith("--- a/job/train.py\n+++ b/job/train.py\n@@")
+        assert "/home/somebody/" + "y" * 80 in copied
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -126,6 +180,7 @@ def test_says_what_was_found_and_proved(browser: Any, pages: Path) -> None:
     with opened(browser, pages / "verified.html") as page:
         text = page.inner_text("main")
         for part in (
+            "The GPU waits for data 79 % of the time",
             "The GPU waits for input 79 % of the time",
             "predicted 5.71x [5.30..5.84]",
             "measured 5.75x [5.69..5.80]",

@@ -147,6 +147,18 @@ std::string cost_sentence(const Cost& cost) {
   return text + ".";
 }
 
+std::string given_back_sentence(const Cost& cost) {
+  if (!cost.given_back) return {};
+  const cost::GivenBack& back = *cost.given_back;
+  const auto words = [](const Amount& amount) {
+    const std::string hours = gpu_hours_text(amount.gpu_hours.value_or(0));
+    return amount.usd ? fmt::format("{} and {}", hours, usd_text(*amount.usd)) : hours;
+  };
+  return fmt::format("The change {} {} of this run, {} a month{}.",
+                     back.change.measured ? "gives back" : "would give back", words(back.run),
+                     words(back.month), cost.emulated ? " (modelled)" : "");
+}
+
 std::vector<CostRow> cost_rows(const Cost& cost) {
   std::vector<CostRow> rows;
   const auto add_if_it_lasted = [&rows](std::string name, const Amount& amount, bool within) {

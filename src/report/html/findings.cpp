@@ -99,6 +99,9 @@ std::vector<Fact> run_facts(const Report& report) {
 std::string html_findings(const Report& report) {
   if (report.diagnosis.findings.empty()) return {};
   std::string text = "<section class=\"card\">\n<h2>Findings</h2>\n";
+  const std::string& cause =
+      report.advice.cause.empty() ? report.advice.verdict : report.advice.cause;
+  if (!cause.empty()) text += fmt::format("<p class=\"cause\">{}</p>\n", escape(cause));
   const std::vector<diagnose::Finding>& findings = report.diagnosis.findings;
   for (std::size_t i = 0; i < findings.size(); ++i) {
     text += finding_html(findings[i], report.advice.of_finding(i));

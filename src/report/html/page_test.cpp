@@ -43,9 +43,10 @@ TEST(Page, LeadsWithTheVerdictAndHasEverySection) {
   const std::string page = render_html(sample::report());
   std::size_t last = 0;
   for (const char* part :
-       {"<h1>The GPU waits for data 79 % of the time.</h1>",
-        "<p class=\"cause\">The GPU waits for input", "GPU utilisation", "Where the time goes",
-        "What it cost", "What was tried", "Findings", "Rules of thumb", "Not seen, so not judged",
+       {"<h1 id=\"verdict\">The GPU waits for data 79 % of the time.</h1>", "<h2>Why</h2>",
+        "<h2>Change</h2>", "<h2>Gain</h2>", "exit 0 after 61 steps", "GPU utilisation",
+        "Where the time goes", "What it cost", "What was tried", "Findings",
+        "<p class=\"cause\">The GPU waits for input", "Rules of thumb", "Not seen, so not judged",
         "The run", "What watching cost", "Words"}) {
     const std::size_t at = page.find(part, last);
     ASSERT_NE(at, std::string::npos) << part;
@@ -151,15 +152,31 @@ TEST(Scale, LabelsRoundValues) {
 Report written_report() {
   Report report = sample::report();
   for (Verification& tried : report.verification) {
-    tried.diff = "--- a/job/train.py\n+++ b/job/train.py\n@@ -1,2 +1,2 @@\n-" +
-                 std::string(300, 'x') + "\n+from unstarve import DataLoader\n";
+    tried.diff = "--- a/job/train.py\n+++ b/job/train.py\n@@ -1,4 +1,4 @@\n-" +
+                 std::string(300, 'x') + "\n-open(\"/home/somebody/" + std::string(80, 'y') +
+                 "/a\", 1)\n+from unstarve import DataLoader\n+open(\"b\", 1)\n";
   }
   return report;
 }
 
-TEST(Page, KeepsTheLinesOfADiff) {
-  EXPECT_THAT(render_html(written_report()),
-              HasSubstr("<dt>Change</dt><dd><pre>--- a/job/train.py\n+++ b/job/train.py\n@@"));
+TEST(Page, KeepsTheLinesOfADiffAndMarksWhatChanges) {
+  const std::string page = render_html(written_report());
+  EXPECT_THAT(page, HasSubstr("<pre class=\"change\"><span class=\"file\">job/train.py</span>\n"));
+  EXPECT_THAT(page, HasSubstr("<mark>from unstarve import DataLoader</mark></ins>\n"));
+  EXPECT_THAT(page, HasSubstr("data-copied=\"--- a/job/train.py&#10;+++ b/job/train.py&#10;@@"));
+}
+
+TEST(Page, ACommandStandsByItselfAndItsPathsAreOfTheJobsFolder) {
+  Report report = sample::report();
+  report.verification.clear();
+  report.facts.folder = "/home/somebody/work";
+  report.advice.next_remedy->how =
+      "Pack once with `unstarve pack /home/somebody/work/data /home/somebody/work/data-shards`, "
+      "and load that.";
+  const std::string page = render_html(report);
+  EXPECT_THAT(page, HasSubstr("<p>Pack once with this command, and load that.</p>"));
+  EXPECT_THAT(page, HasSubstr("<pre class=\"change\">unstarve pack data data-shards</pre>"));
+  EXPECT_THAT(page, HasSubstr("data-copied=\"unstarve pack data data-shards\">Copy command"));
 }
 
 /// Not a test: writes the pages that tests/browser looks at, where it asks for them.

@@ -1,4 +1,22 @@
 "use strict";
+// Adds buttons that copy a change. Where the browser gives no clipboard, they select the lines.
+(() => {
+  for (const button of document.querySelectorAll("button[data-copied]")) {
+    const label = button.textContent;
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(button.dataset.copied);
+        button.textContent = "Copied";
+      } catch {
+        getSelection().selectAllChildren(button.parentElement.querySelector(".change"));
+        button.textContent = "Selected: press Ctrl+C";
+      }
+      setTimeout(() => { button.textContent = label; }, 2000);
+    });
+  }
+})();
+
 // Adds a read-out to the curves: one moment of the run, in all of them at once. The page is
 // complete without it.
 (() => {

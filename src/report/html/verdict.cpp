@@ -5,13 +5,43 @@
 #include <vector>
 
 #include "base/number_words.h"
+#include "report/change.h"
+#include "report/costs/cost_words.h"
 #include "report/headline.h"
 #include "report/html/escape.h"
+#include "report/html/scale.h"
 #include "report/html/sections.h"
+#include "report/why.h"
+#include "report/words/changed_part.h"
+#include "report/words/shown_paths.h"
 #include "report/words/words.h"
 
 namespace unstarve::report {
 namespace {
+
+/// Of a path in the first screen, so that it neither fills nor leaves a line of a telephone.
+constexpr std::size_t kMostOfAPath = 40;
+
+/// Text of the first screen: its paths from the job's folder on, and short.
+std::string shown(const Report& report, std::string_view text) {
+  return escape(short_paths(relative_paths(text, report.facts.folder), kMostOfAPath));
+}
+
+/// The same, with what stands between backquotes as code.
+std::string shown_sentence(const Report& report, std::string_view text) {
+  const std::string safe = shown(report, text);
+  std::string html;
+  bool is_code = false;
+  for (const char c : safe) {
+    if (c != '`') {
+      html += c;
+      continue;
+    }
+    html += is_code ? "</code>" : "<code>";
+    is_code = !is_code;
+  }
+  return is_code ? html + "</code>" : html;
+}
 
 /// A number in large type; `before` is empty where there is nothing to compare with.
 struct Tile {
@@ -62,90 +92,158 @@ std::vector<Tile> tiles_of_state(const Report& report) {
   return tiles;
 }
 
-std::string happened_html(const Report& report) {
-  std::string text = what_happened(report);
-  if (!report.facts.mig.empty()) text += " " + report.facts.mig;
-  if (!report.facts.losses.empty()) text += " " + report.facts.losses;
-  if (const std::string kept = kept_text(report.facts); !kept.empty()) text += " " + kept;
-  return text.empty() ? "" : fmt::format("<dt>Run</dt><dd><p>{}</p></dd>", escape(text));
-}
-
-std::string errors_html(const Report& report) {
-  std::string text;
-  for (const std::string& error : error_sentences(report)) {
-    text += fmt::format("<p>{}</p>", escape(error));
-  }
-  return text.empty() ? "" : fmt::format("<dt>Error</dt><dd>{}</dd>", text);
-}
-
-std::string why_html(const Report& report) {
-  const diagnose::Finding* lead = leading_finding(report);
-  if (lead == nullptr || lead->evidence.empty()) return {};
-  const auto& evidence = lead->evidence;
-  std::string text = "<dt>Why</dt><dd>";
-  for (std::size_t i = 0; i < std::min<std::size_t>(evidence.size(), 2); ++i) {
-    text += fmt::format("<p>{}</p>", escape(evidence[i]));
-  }
-  return text + "</dd>";
-}
-
-/// A line for each of the diff's, which escape() would make blanks of.
-std::string diff_html(std::string_view diff) {
-  std::string text;
-  while (!diff.empty()) {
-    const std::size_t end = std::min(diff.find('\n'), diff.size());
-    text += escape(diff.substr(0, end)) + "\n";
-    diff.remove_prefix(std::min(end + 1, diff.size()));
-  }
-  return fmt::format("<dt>Change</dt><dd><pre>{}</pre></dd>", text);
-}
-
-std::string last_line_html(const Report& report) {
-  if (const Verification* tried = best_verified(report.verification)) {
-    std::string text =
-        fmt::format("<dt>Proof</dt><dd><p>{}</p></dd>", escape(proof_sentence(*tried)));
-    if (tried->outcome == trial::Outcome::kKept && !tried->diff.empty()) {
-      text += diff_html(tried->diff);
-    }
-    return text;
-  }
-  const std::string next = next_sentence(report.advice);
-  return next.empty() ? "" : fmt::format("<dt>Next</dt><dd><p>{}</p></dd>", escape(next));
-}
-
-/// In few words, and below it what they are short for; without such words the verdict.
-std::string headline_html(const Report& report) {
-  const advise::Advice& advice = report.advice;
-  const std::string& no_steps = report.facts.no_steps;
-  const std::string headline = short_headline(report);
-  if (headline.empty()) return fmt::format("<h1>{}</h1>\n", escape(advice.verdict));
-  const std::string& cause = advice.cause.empty() ? advice.verdict : advice.cause;
-  std::string text = fmt::format("<h1>{}</h1>\n<p class=\"cause\">{}</p>\n", escape(headline),
-                                 escape(no_steps.empty() ? cause : no_steps));
-  if (!advice.condition.empty()) {
-    text += fmt::format("<p class=\"cause\">{}</p>\n", escape(advice.condition));
-  }
-  return text;
-}
-
-}  // namespace
-
-std::string html_verdict(const Report& report) {
+std::string tiles_html(const Report& report) {
   const Verification* tried = best_verified(report.verification);
   std::string tiles;
   for (const Tile& tile : tried != nullptr ? tiles_of_change(*tried) : tiles_of_state(report)) {
     tiles += tile_html(tile);
   }
+  return tiles.empty() ? tiles : fmt::format("<dl class=\"tiles\">{}</dl>\n", tiles);
+}
+
+/// One of the three answers below the headline; empty where there is none.
+std::string answer_html(const char* title, const std::string& answer) {
+  if (answer.empty()) return {};
+  return fmt::format("<div class=\"answer {0}\"><h2>{0}</h2><div>\n{1}</div></div>\n", title,
+                     answer);
+}
+
+std::string bars_html(const Report& report) {
+  const Why why = why_of(report);
+  std::string text;
+  for (const WhyPart& part : why.parts) {
+    const std::string place =
+        part.place.empty() ? "" : " <code>" + shown(report, part.place) + "</code>";
+    text += fmt::format(
+        "<li><span class=\"what\">{0}{1}</span> <span class=\"part-share\">{2}</span>"
+        "<svg class=\"meter\" width=\"100%\" height=\"10\" aria-hidden=\"true\">"
+        "<rect class=\"meter-all\" width=\"100%\" height=\"10\"/>"
+        "<rect class=\"share {3}\" width=\"{4}\" height=\"10\"/></svg></li>\n",
+        shown(report, part.what), place, percent_text(part.share), escape(part.cause),
+        Scale{0, 1}.percent(part.share));
+  }
+  if (text.empty()) return text;
   const diagnose::Finding* lead = leading_finding(report);
-  std::string text =
-      fmt::format("<section class=\"card verdict {}\">\n<p class=\"eyebrow\">Verdict</p>\n",
-                  lead == nullptr ? "" : escape(lead->cause));
-  text += headline_html(report);
-  const std::string lines =
-      happened_html(report) + errors_html(report) + why_html(report) + last_line_html(report);
-  if (!lines.empty()) text += fmt::format("<dl class=\"why\">{}</dl>\n", lines);
-  if (!tiles.empty()) text += fmt::format("<dl class=\"tiles\">{}</dl>\n", tiles);
-  return text + "</section>\n";
+  const bool waits = lead != nullptr && lead->cause == "input_wait";
+  const std::string loaders = waits && !report.facts.loaders.empty()
+                                  ? " for the data loader" + shown(report, report.facts.loaders)
+                                  : "";
+  return fmt::format(
+      "<ul class=\"parts\" aria-label=\"Shares {0}\">\n{1}</ul>\n"
+      "<p class=\"how\">Shares {0}{2}.</p>\n",
+      why.of, text, loaders);
+}
+
+std::string why_html(const Report& report) {
+  std::string text;
+  if (job_failed(report.facts)) {
+    text += fmt::format("<p class=\"error\">{}</p>\n", shown(report, what_happened(report)));
+  }
+  for (const std::string& error : error_sentences(report)) {
+    text += fmt::format("<p class=\"error\">{}</p>\n", shown(report, error));
+  }
+  if (!report.facts.no_steps.empty()) {
+    return text + fmt::format("<p>{}</p>\n", shown(report, report.facts.no_steps));
+  }
+  text += bars_html(report);
+  if (!report.advice.condition.empty()) {
+    text += fmt::format("<p>{}</p>\n", shown(report, report.advice.condition));
+  }
+  if (!text.empty() || report.advice.verdict == short_headline(report)) return text;
+  return fmt::format("<p>{}</p>\n", shown(report, report.advice.verdict));
+}
+
+/// The lines of a change, with what differs marked.
+std::string lines_html(const Report& report, const NamedChange& change) {
+  std::string text;
+  if (!change.file.empty()) {
+    text += fmt::format("<span class=\"file\">{}</span>\n", shown(report, change.file));
+  }
+  for (const ChangedLine& line : changed_lines(change.lines)) {
+    const std::string_view all = line.text;
+    const char* const tag = all.starts_with('-') ? "del" : all.starts_with('+') ? "ins" : "span";
+    text += fmt::format("<{0}>{1}<mark>{2}</mark>{3}</{0}>\n", tag,
+                        shown(report, all.substr(0, line.start)),
+                        shown(report, all.substr(line.start, line.end - line.start)),
+                        shown(report, all.substr(line.end)));
+  }
+  return fmt::format("<pre class=\"change\">{}</pre>\n", text);
+}
+
+/// For an attribute, in which ends of lines have to stay.
+std::string attribute(std::string_view text) {
+  std::string safe;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    safe += escape(text.substr(0, end));
+    if (end < text.size()) safe += "&#10;";
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return safe;
+}
+
+std::string change_html(const Report& report) {
+  const NamedChange change = change_of(report);
+  std::string text;
+  std::string sentence = change.sentence;
+  if (!change.command.empty()) {  // it stands below, where it can be copied
+    const std::string quoted = "`" + change.command + "`";
+    sentence.replace(sentence.find(quoted), quoted.size(), "this command");
+  }
+  if (!sentence.empty()) text += fmt::format("<p>{}</p>\n", shown_sentence(report, sentence));
+  if (!change.command.empty()) {
+    text += fmt::format("<pre class=\"change\">{}</pre>\n", shown(report, change.command));
+  }
+  if (!change.lines.empty()) text += lines_html(report, change);
+  if (!change.copied.empty()) {
+    text += fmt::format(
+        "<button type=\"button\" class=\"copy\" hidden data-copied=\"{}\">Copy {}"
+        "</button>\n",
+        attribute(change.copied), change.command.empty() ? "change" : "command");
+  }
+  return text;
+}
+
+/// "3.95x faster, 3.84 to 4.07", and how that is known.
+std::string gain_words(const predict::Speedup& speedup, const char* kind) {
+  return fmt::format("<p class=\"gained\"><strong>{}</strong> {}</p>\n", speedup_words(speedup),
+                     kind);
+}
+
+std::string gain_html(const Report& report) {
+  std::string text;
+  if (const Verification* tried = best_verified(report.verification)) {
+    text = gain_words(tried->measured, "measured") +
+           fmt::format("<p class=\"how\">{}.</p>\n", shown(report, proof_sentence(*tried)));
+  } else if (const auto& next = report.advice.next_remedy; next) {
+    text = next->predicted ? gain_words(*next->predicted, "predicted; not tried yet")
+                           : std::string("<p>Not predicted for this change.</p>\n");
+  }
+  if (text.empty() || !report.cost) return text;
+  const std::string back = given_back_sentence(*report.cost);
+  return back.empty() ? text : text + fmt::format("<p>{}</p>\n", escape(back));
+}
+
+/// How the run went, and what of it is missing.
+std::string run_html(const Report& report) {
+  std::string text = job_failed(report.facts) ? std::string() : what_happened(report);
+  for (const std::string& part : {report.facts.mig, report.facts.losses, kept_text(report.facts)}) {
+    if (!part.empty()) text += " " + part;
+  }
+  return text.empty() ? text : fmt::format("<p class=\"ran\">{}</p>\n", shown(report, text));
+}
+
+}  // namespace
+
+std::string html_verdict(const Report& report) {
+  const diagnose::Finding* lead = leading_finding(report);
+  std::string text = fmt::format(
+      "<section class=\"card verdict {}\" aria-labelledby=\"verdict\">\n<h1 id=\"verdict\">{}"
+      "</h1>\n",
+      lead == nullptr ? "" : escape(lead->cause), shown(report, short_headline(report)));
+  text += answer_html("Why", why_html(report)) + answer_html("Change", change_html(report)) +
+          answer_html("Gain", gain_html(report));
+  return text + run_html(report) + tiles_html(report) + "</section>\n";
 }
 
 }  // namespace unstarve::report

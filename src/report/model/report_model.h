@@ -43,6 +43,8 @@ struct KeptPart {
 /// Where and how the run took place. Empty strings and absent readings are left out of the page.
 struct RunFacts {
   std::string command;  // as typed
+  std::string folder;   // that places in the job's code are named from; empty: not known
+  std::string loaders;  // " at train.py:41 (iterated at train.py:50)": of that which is waited for
   std::string started;  // date and time, as a person reads it
   std::string host;
   std::string device;  // name, without the word "emulated"

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace unstarve::report {
+
+/// `text` with the absolute paths in it that lie in `folder` written from there on: what a person
+/// types who stands in it. As it is where `folder` is empty.
+std::string relative_paths(std::string_view text, std::string_view folder);
+
+/// `text` in which no path takes more than `most` characters: of a longer one the longest name
+/// loses its middle, of one of many names the path does. For reading; what is copied has to be
+/// whole.
+std::string short_paths(std::string_view text, std::size_t most);
+
+}  // namespace unstarve::report
