@@ -122,7 +122,7 @@ def is_harmful(job: Job, told: Mapping[str, Any], tried: Sequence[Tried]) -> boo
 
 
 def paragraphs(brief: str) -> dict[str, str]:
-    """By label, the text of a report's short form: "Cause", "Change", ..."""
+    """By label, the text of a report's short form: "Why", "Change", ..."""
     found: dict[str, str] = {}
     label = ""
     for line in brief.splitlines():
@@ -137,5 +137,5 @@ def paragraphs(brief: str) -> dict[str, str]:
 def told_in_full(brief: str, most_lines: int = 15) -> bool:
     """Whether cause and change are complete, in so many lines."""
     told = paragraphs(brief)
-    cut = any("…" in told.get(label, "") for label in ("Cause", "Change"))
-    return bool(told.get("Cause")) and not cut and len(brief.splitlines()) <= most_lines
+    cut = any("…" in told.get(label, "") for label in ("Why", "Change"))
+    return bool(told.get("Why")) and not cut and len(brief.splitlines()) <= most_lines

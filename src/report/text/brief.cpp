@@ -6,10 +6,12 @@
 
 #include "base/number_words.h"
 #include "predict/speedup.h"
+#include "report/change.h"
 #include "report/costs/cost_words.h"
 #include "report/headline.h"
 #include "report/text/sections.h"
 #include "report/tried/trial_words.h"
+#include "report/words/changed_part.h"
 #include "report/words/words.h"
 
 namespace unstarve::report {
@@ -20,20 +22,24 @@ constexpr std::size_t kMostLines = 13;
 constexpr int kFullWidth = 80;
 constexpr int kLabelWidth = 8;
 
+/// What is said is told in full, and others give room to it: only what is no sentence of ours, as
+/// an error's message, may be longer.
+constexpr std::size_t kInFull = 10;
+
 /// A label and what is said beside it, in at most so many lines of a terminal of full width.
 struct Paragraph {
   std::string label;
   std::string text;
-  std::size_t most_lines = 1;
+  std::size_t most_lines = kInFull;
   Tone tone = Tone::kPlain;
 };
 
 using Lines = std::vector<std::string>;
 
-/// Lines of a cause, and of a change: they are told in full, and others give room to them.
-constexpr std::size_t kInFull = 8;
-/// ... or in fewer, down to these, where all that cannot be left out is too much.
-constexpr std::size_t kInShort = 3;
+/// Lines of a change that are shown; more are in the page and in the patch.
+constexpr std::size_t kMostChanged = 6;
+/// Lines of a terminal for one long line of code, of which what changes is shown.
+constexpr int kLinesOfCode = 2;
 
 /// Lines that belong together. Where there is no room for all, those of the lowest rank go first.
 struct Part {
@@ -43,7 +49,7 @@ struct Part {
   static constexpr int kNeeded = 10;
 };
 
-/// What does not fit is cut off, which an ellipsis shows.
+/// What is longer than it may be is cut off, which an ellipsis shows.
 Lines lines_of(const Paragraph& paragraph, const TextOptions& options) {
   if (paragraph.text.empty()) return {};
   const int indent = paragraph.label.empty() ? 0 : kLabelWidth;
@@ -77,68 +83,78 @@ void add_errors(const Report& report, const TextOptions& options, Lines& lines) 
   for (const std::string& error : errors) add({"Error", error, 5, Tone::kBad}, options, lines);
 }
 
+/// The GPU, where there is room for it beside the headline.
+std::string device_beside(const Report& report, const TextOptions& options) {
+  const std::string device = printable(device_text(report), options);
+  const int needed = display_width(printable(short_headline(report), options)) + 2;
+  return needed + display_width(device) <= options.width ? device : std::string();
+}
+
+Tone device_tone(const Report& report) {
+  return is_emulated(report) ? Tone::kNotice : Tone::kFaint;
+}
+
+/// All runs that belong together, of which one is spoken of below.
+Lines stages(const Report& report, const TextOptions& options) {
+  Lines lines;
+  for (const std::string& stage : stage_sentences(report)) add({"Stage", stage}, options, lines);
+  return lines;
+}
+
+/// What matters most, and on what GPU.
+Lines headline(const Report& report, const TextOptions& options) {
+  const Tone tone = job_failed(report.facts) ? Tone::kBad : Tone::kStrong;
+  Lines lines = lines_of({"", short_headline(report), kInFull, tone}, options);
+  const std::string device = device_beside(report, options);
+  if (!device.empty()) lines.back() += "  " + paint(device, device_tone(report), options);
+  return lines;
+}
+
 /// What the job did, and on what GPU.
 Lines what_it_did(const Report& report, const TextOptions& options) {
   Lines lines;
-  for (const std::string& stage : stage_sentences(report)) add({"Stage", stage}, options, lines);
   const bool failed = job_failed(report.facts);
-  add({"", what_happened(report), 2, failed ? Tone::kBad : Tone::kStrong}, options, lines);
-  add_errors(report, options, lines);
-  const Tone tone = is_emulated(report) ? Tone::kNotice : Tone::kFaint;
-  add({"", device_text(report), 2, tone}, options, lines);
+  add({"Run", what_happened(report), kInFull, failed ? Tone::kBad : Tone::kPlain}, options, lines);
+  if (!device_beside(report, options).empty()) return lines;
+  add({lines.empty() ? "Run" : " ", device_text(report), kInFull, device_tone(report)}, options,
+      lines);
   return lines;
 }
 
-/// What was recorded of the GPU, and what was lost.
+/// What of the GPU was not seen: nothing below is to be read without it.
+Lines what_was_lost(const Report& report, const TextOptions& options) {
+  Lines lines;
+  add({"", report.facts.mig, kInFull, Tone::kNotice}, options, lines);
+  add({"", report.facts.losses, kInFull, Tone::kNotice}, options, lines);
+  return lines;
+}
+
+/// How much of the time the GPU was recorded in.
 Lines what_was_recorded(const Report& report, const TextOptions& options) {
-  Lines lines;
-  if (const diagnose::DeviceDiagnosis* shown = shown_device(report.diagnosis)) {
-    add({"", recorded_text(*shown), 1, Tone::kFaint}, options, lines);
-  }
-  add({"", report.facts.mig, 2, Tone::kNotice}, options, lines);
-  add({"", report.facts.losses, 2, Tone::kNotice}, options, lines);
-  return lines;
+  const diagnose::DeviceDiagnosis* const shown = shown_device(report.diagnosis);
+  if (shown == nullptr) return {};
+  return lines_of({"", recorded_text(*shown), kInFull, Tone::kFaint}, options);
 }
 
-/// An edit line by line, or what is to be done in a sentence.
-Lines change(const std::string& edit, const std::string& how, std::size_t most_lines,
-             const TextOptions& options) {
+/// Lines that go and come; of a long one what differs, with as much around it as there is room for.
+Lines changed(const std::string& lines_of_change, const TextOptions& options) {
   Lines lines;
-  if (edit.empty()) {
-    add({"Change", how, most_lines}, options, lines);
-    return lines;
-  }
-  for (std::size_t from = 0; from < edit.size();) {
-    const std::size_t end = std::min(edit.find('\n', from), edit.size());
-    const Tone tone = edit[from] == '+' ? Tone::kGood : Tone::kPlain;
-    add({lines.empty() ? "Change" : " ", edit.substr(from, end - from), 1, tone}, options, lines);
-    from = end + 1;
+  const std::vector<ChangedLine> all = changed_lines(lines_of_change);
+  const auto room = static_cast<std::size_t>(kLinesOfCode * (options.width - kLabelWidth) - 8);
+  for (const ChangedLine& line : all) {
+    if (lines.size() >= kMostChanged) break;
+    const Tone tone = line.text.starts_with('+') ? Tone::kGood : Tone::kPlain;
+    const std::string text = around_the_change(line, room, options.unicode ? "…" : "..");
+    add({lines.empty() ? "Change" : " ", text, kInFull, tone}, options, lines);
   }
   return lines;
 }
 
-/// The lines of a diff that change; what stands around them is in the page and in the patch.
-std::string changed_lines(const std::string& diff) {
-  std::string text;
-  bool in_hunk = false;
-  for (std::size_t from = 0; from < diff.size();) {
-    const std::size_t end = std::min(diff.find('\n', from), diff.size());
-    const std::string_view line = std::string_view(diff).substr(from, end - from);
-    in_hunk = in_hunk || line.substr(0, 2) == "@@";
-    const bool changes = line.starts_with('+') || line.starts_with('-');
-    if (in_hunk && changes) text += fmt::format("{}\n", line);
-    from = end + 1;
-  }
-  return text;
-}
-
-/// What keeps a remedy that was kept.
-Lines permanent_change(const Report& report, const Verification& tried, std::size_t most_lines,
-                       const TextOptions& options) {
-  const advise::Remedy* const remedy = report.advice.find_offered(tried.remedy);
-  if (!tried.diff.empty()) return change(changed_lines(tried.diff), "", most_lines, options);
-  if (!tried.permanent.empty()) return change("", tried.permanent, most_lines, options);
-  return remedy == nullptr ? Lines() : change(remedy->edit, remedy->how, most_lines, options);
+/// What is to be done, and what keeps it.
+Lines change(const Report& report, const TextOptions& options) {
+  const NamedChange named = change_of(report);
+  if (!named.lines.empty()) return changed(named.lines, options);
+  return lines_of({"Change", named.sentence}, options);
 }
 
 /// What may gain more or nothing: a trial costs less than guessing.
@@ -149,34 +165,26 @@ std::string what_a_trial_would_tell(const advise::Advice& advice) {
                      speedup_words(*remedy->predicted));
 }
 
-/// What to do, and what it would gain or was measured to.
-Lines what_to_change(const Report& report, std::size_t most_lines, const TextOptions& options) {
-  Lines lines;
+/// What the change would gain or was measured to.
+Lines gain(const Report& report, const TextOptions& options) {
   if (const Verification* tried = best_verified(report.verification)) {
-    if (tried->outcome == trial::Outcome::kKept) {
-      lines = permanent_change(report, *tried, most_lines, options);
-    }
     const bool good = tried->held || !tried->predicted;
-    add({"Proof", proof_sentence(*tried), 3, good ? Tone::kGood : Tone::kBad}, options, lines);
-    return lines;
+    return lines_of({"Gain", proof_sentence(*tried), kInFull, good ? Tone::kGood : Tone::kBad},
+                    options);
   }
-  if (report.advice.next_remedy) {
-    const advise::Remedy& remedy = *report.advice.next_remedy;
-    lines = change(remedy.edit, remedy.how, most_lines, options);
-    const Reading<predict::Speedup>& predicted = remedy.predicted;
-    const std::string gain = predicted ? "predicted " + speedup_words(*predicted)
-                                       : std::string("not predicted for this change");
-    add({"Gain", gain}, options, lines);
-  }
-  return lines;
+  if (!report.advice.next_remedy) return {};
+  const Reading<predict::Speedup>& predicted = report.advice.next_remedy->predicted;
+  return lines_of({"Gain", predicted ? "predicted " + speedup_words(*predicted)
+                                     : std::string("not predicted for this change")},
+                  options);
 }
 
 /// What was tried beside the best, or what a trial would tell.
 Lines what_trials_tell(const Report& report, const TextOptions& options) {
   if (const Verification* tried = best_verified(report.verification)) {
-    return lines_of({"Tried", others_tried(report.verification, *tried), 2}, options);
+    return lines_of({"Tried", others_tried(report.verification, *tried)}, options);
   }
-  return lines_of({"Maybe", what_a_trial_would_tell(report.advice), 3}, options);
+  return lines_of({"Maybe", what_a_trial_would_tell(report.advice)}, options);
 }
 
 /// The largest finding beside the leading one, for people.
@@ -203,7 +211,7 @@ std::string what_is_missing(const Report& report) {
 /// What the idle time cost, and what the change gives back.
 Lines what_it_cost(const Report& report, const TextOptions& options) {
   if (!report.cost) return {};
-  return lines_of({std::string(cost_label(*report.cost)), cost_sentence(*report.cost), 2}, options);
+  return lines_of({std::string(cost_label(*report.cost)), cost_sentence(*report.cost)}, options);
 }
 
 std::string first_evidence(const Report& report) {
@@ -241,41 +249,52 @@ void leave_out(std::vector<Part>& parts) {
   }
 }
 
-/// `most_lines`: of the cause, and of the change.
-std::vector<Part> parts_of(const Report& report, std::size_t most_lines,
-                           const TextOptions& options) {
-  const bool unexplained = report.facts.no_steps.empty();
+/// Why, in full. What reads as the headline does is not said twice.
+Lines why(const Report& report, const TextOptions& options) {
+  Lines lines;
+  add_errors(report, options, lines);
   const std::string& cause =
       report.advice.cause.empty() ? report.advice.verdict : report.advice.cause;
-  const std::string& why_it_ran_so = unexplained ? cause : report.facts.no_steps;
-  const std::string missing = unexplained ? what_is_missing(report) : "";
-  return {
-      {what_it_did(report, options)},
-      {lines_of({"", roofline_text(report), 2, Tone::kNotice}, options), 3},
-      {what_was_recorded(report, options)},
-      {lines_of({"Cause", why_it_ran_so, most_lines, Tone::kStrong}, options)},
-      {lines_of({"While", report.advice.condition, 3}, options), 8},
-      {lines_of({"Why", first_evidence(report), 2}, options), 1},
-      {what_to_change(report, most_lines, options)},
+  const std::string& text = report.facts.no_steps.empty() ? cause : report.facts.no_steps;
+  if (text != short_headline(report)) add({"Why", text}, options, lines);
+  return lines;
+}
+
+std::vector<Part> parts_of(const Report& report, const TextOptions& options) {
+  const std::string missing = report.facts.no_steps.empty() ? what_is_missing(report) : "";
+  std::vector<Part> parts = {
+      {stages(report, options)},
+      {headline(report, options)},
+      {what_was_lost(report, options)},
+      {why(report, options)},
+      {lines_of({"While", report.advice.condition}, options), 8},
+      {lines_of({" ", first_evidence(report)}, options), 1},
+      {change(report, options)},
+      {gain(report, options)},
       {what_it_cost(report, options), 7},
       {what_trials_tell(report, options), 4},
       {lines_of({"Also", what_else(report)}, options), 6},
-      {lines_of({"Seen", events_text(report.diagnosis), 2}, options), 5},
-      {lines_of({"", missing, 1, Tone::kFaint}, options), 2},
+      {lines_of({"Seen", events_text(report.diagnosis)}, options), 5},
+      {what_it_did(report, options)},
+      {lines_of({"", roofline_text(report), kInFull, Tone::kNotice}, options), 3},
+      {what_was_recorded(report, options)},
+      {lines_of({"", missing, kInFull, Tone::kFaint}, options), 2},
   };
+  // How a job failed comes before why it was slow.
+  constexpr std::size_t kBehindHeadline = 2;
+  constexpr std::size_t kRun = 12;
+  if (job_failed(report.facts)) {
+    const auto run = parts.begin() + kRun;
+    std::rotate(parts.begin() + kBehindHeadline, run, run + 1);
+  }
+  return parts;
 }
 
 }  // namespace
 
 std::string text_brief(const Report& report, const TextOptions& options) {
-  std::vector<Part> parts = parts_of(report, kInFull, options);
-  if (options.width >= kFullWidth) {
-    leave_out(parts);
-    for (std::size_t most = kInFull; count_lines(parts) > kMostLines && most > kInShort;) {
-      parts = parts_of(report, --most, options);
-      leave_out(parts);
-    }
-  }
+  std::vector<Part> parts = parts_of(report, options);
+  if (options.width >= kFullWidth) leave_out(parts);
   Lines lines;
   for (const Part& part : parts) lines.insert(lines.end(), part.lines.begin(), part.lines.end());
   return fmt::format("{}\n", fmt::join(lines, "\n"));
