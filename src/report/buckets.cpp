@@ -29,6 +29,18 @@ std::vector<Bucket> bucket_series(const Series& series, const BucketRange& range
   return buckets;
 }
 
+std::vector<Series> since_training(std::vector<Series> all) {
+  const bool known = std::all_of(all.begin(), all.end(), [](const Series& series) {
+    return series.training_from_s && std::isfinite(*series.training_from_s);
+  });
+  if (!known) return all;
+  for (Series& series : all) {
+    for (double& t : series.t_s) t -= *series.training_from_s;
+    series.training_from_s = 0.0;
+  }
+  return all;
+}
+
 BucketRange common_range(const std::vector<Series>& all, int count) {
   double start = std::numeric_limits<double>::infinity();
   double end = -start;

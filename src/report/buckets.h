@@ -26,6 +26,10 @@ struct BucketRange {
 /// run is still seen.
 std::vector<Bucket> bucket_series(const Series& series, const BucketRange& range);
 
+/// The curves with their times since their training began, where that is known of each: then what
+/// came before has negative times, and several runs lie beside each other. Else as they are.
+std::vector<Series> since_training(std::vector<Series> all);
+
 /// First and last time of all curves together; {0, 0} when there are none.
 BucketRange common_range(const std::vector<Series>& all, int count);
 

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "examine/history/trial_dirs.h"
 #include "report/headline.h"
+#include "report/tracks.h"
 #include "report/tried/trial_words.h"
 #include "report/words/words.h"
 #include "trace/json/json_text.h"
@@ -158,6 +159,7 @@ Series utilization(const std::string& run_dir, const std::string& label, const t
   if (!run) return curve;
   const auto series = run->series("gpu.utilization_ratio", gpu.subject());
   if (!series) return curve;
+  curve.training_from_s = training_from_s(*run);
   const std::int64_t started_ns = run->number("started_ns");
   for (const trace::SeriesPoint& point : *series) {
     curve.t_s.push_back(static_cast<double>(point.t_ns - started_ns) * kSecondsPerNs);
@@ -232,6 +234,8 @@ Report make_report(const examine::Examination& examined) {
   report.facts.folder = folder_of(examined.job);
   report.facts.loaders = advise::which_loaders(examined.job);
   if (!report.diagnosis.partition) report.facts.no_steps = examined.no_steps;
+  report.training_from_s = training_from_s(*run);
+  report.tracks = tracks_of(examined, run->number("started_ns"));
   report.own_cost = watching_cost(*run, examined.observed);
   add_curve(examined.run_dir, examine::kBefore, examined.gpu, report);
   return report;

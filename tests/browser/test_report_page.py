@@ -11,7 +11,7 @@ import pytest
 
 pytestmark = pytest.mark.browser
 
-ALL_PAGES = ("verified", "written", "diagnosis", "several", "hostile", "bare")
+ALL_PAGES = ("verified", "written", "folded", "diagnosis", "several", "hostile", "bare")
 
 # The smallest contrast of any text that is seen, by the formula of WCAG 2, with the text itself.
 WORST_CONTRAST = """() => {
@@ -209,8 +209,8 @@ def test_a_narrow_legend_leaves_its_names_the_whole_width(browser: Any, pages: P
 
 def test_the_curves_are_read_by_keyboard(browser: Any, pages: Path) -> None:
     with opened(browser, pages / "verified.html") as page:
-        page.keyboard.press("Tab")
-        assert page.evaluate("document.activeElement.id") == "curves"
+        while page.evaluate("document.activeElement.id") != "curves":
+            page.keyboard.press("Tab")
         page.keyboard.press("Home")
         page.keyboard.press("PageDown")
         page.keyboard.press("PageUp")
@@ -261,3 +261,65 @@ def test_prints_dark_on_light(browser: Any, pages: Path) -> None:
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == (
             "rgb(255, 255, 255)"
         )
+
+
+def views(page: Any) -> list[list[float]]:
+    """What each plot shows: from where on, and how much; all are 1000 wide at first."""
+    boxes = page.locator("#curves svg.timed").evaluate_all(
+        "(all) => all.map((svg) => svg.getAttribute('viewBox'))"
+    )
+    return [[float(number) for number in box.split()[::2]] for box in boxes]
+
+
+def test_the_start_up_is_folded_until_it_is_asked_for(browser: Any, pages: Path) -> None:
+    with opened(browser, pages / "folded.html") as page:
+        assert views(page) == [[0, 1000]] * 5
+        page.click("text=Show them")
+        unfolded = views(page)
+        assert all(start == pytest.approx(-202, abs=1) for start, _ in unfolded)
+        page.click("text=Fold them")
+        assert views(page) == [[0, 1000]] * 5
+        assert page.remarks == []
+
+
+def test_curves_and_tracks_zoom_together(browser: Any, pages: Path) -> None:
+    with opened(browser, pages / "folded.html") as page:
+        page.click("text=Zoom in")
+        assert all(view == pytest.approx([250, 500]) for view in views(page))
+        page.focus("#curves")
+        page.keyboard.press("-")
+        assert all(view == pytest.approx([0, 1000]) for view in views(page))
+        page.locator("#curves").scroll_into_view_if_needed()
+        box = page.locator(".curve svg").first.bounding_box()
+        page.mouse.move(box["x"] + box["width"] / 4, box["y"] + 10)
+        page.mouse.down()
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 10)
+        page.mouse.up()
+        assert all(
+            start == pytest.approx(250, abs=3) and width == pytest.approx(250, abs=3)
+            for start, width in views(page)
+        )
+        labels = page.locator(".x-axis text").all_inner_texts()
+        assert labels and all(2 <= float(label.split()[0]) <= 5 for label in labels)
+
+
+def test_tracks_lie_below_the_curves_at_the_same_times(browser: Any, pages: Path) -> None:
+    with opened(browser, pages / "folded.html") as page:
+        plots = page.locator("#curves svg.timed")
+        boxes = [plots.nth(i).bounding_box() for i in range(plots.count())]
+        assert len({(box["x"], box["width"]) for box in boxes}) == 1
+        assert page.locator(".track").count() == 2
+
+
+@pytest.mark.parametrize("key", ["Enter", " "])
+def test_a_word_is_explained_by_keyboard(browser: Any, pages: Path, key: str) -> None:
+    with opened(browser, pages / "verified.html", java_script_enabled=False) as page:
+        word = page.locator("button.term", has_text="AU").first
+        described = page.locator("#" + word.get_attribute("aria-describedby"))
+        assert "MLPerf Storage" in described.inner_text()
+        word.focus()
+        page.keyboard.press(key)
+        explained = page.locator(".explained:popover-open")
+        assert "MLPerf Storage" in explained.inner_text()
+        page.keyboard.press("Escape")
+        assert explained.count() == 0

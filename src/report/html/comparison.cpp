@@ -10,6 +10,7 @@
 #include "report/html/escape.h"
 #include "report/html/scale.h"
 #include "report/html/sections.h"
+#include "report/html/terms.h"
 #include "report/words/words.h"
 
 namespace unstarve::report {
@@ -174,7 +175,7 @@ std::string table_html(const std::vector<ComparisonRow>& rows) {
   for (const ReadingColumn& column : columns) titles.push_back(column.title);
   titles.push_back("Step");
   for (const char* title : titles) {
-    text += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", title);
+    text += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", explained(title));
   }
   text += "</tr></thead><tbody>\n";
   for (const ComparisonRow& row : rows) text += row_html(row, columns);

@@ -8,6 +8,7 @@
 #include "report/html/escape.h"
 #include "report/html/scale.h"
 #include "report/html/sections.h"
+#include "report/html/tracks.h"
 #include "report/words/words.h"
 
 namespace unstarve::report {
@@ -15,14 +16,14 @@ namespace {
 
 /// About one bucket per two pixels of a wide page: more could not be seen.
 constexpr int kBuckets = 480;
-/// The curve's own units, stretched to the plot by the browser.
-constexpr double kPlotWidth = 1000;
-constexpr double kPlotHeight = 100;
+/// ... but by who looks closer: report.js draws these.
+constexpr int kBucketsOfDetail = 1920;
 
 /// Few points are drawn as they are, many as buckets with their extremes.
-std::vector<Bucket> points_of(const Series& series, const BucketRange& range) {
+std::vector<Bucket> points_of(const Series& series, BucketRange range, int buckets) {
   const std::size_t size = std::min(series.t_s.size(), series.value.size());
-  if (size > kBuckets) return bucket_series(series, range);
+  range.count = buckets;
+  if (size > static_cast<std::size_t>(buckets)) return bucket_series(series, range);
   std::vector<Bucket> points;
   for (std::size_t i = 0; i < size; ++i) {
     if (!std::isfinite(series.t_s[i])) continue;
@@ -32,9 +33,7 @@ std::vector<Bucket> points_of(const Series& series, const BucketRange& range) {
   return points;
 }
 
-double plot_x(const Scale& time, const Bucket& point) {
-  return time.position(point.t_s) * kPlotWidth;
-}
+double plot_x(const Scale& time, const Bucket& point) { return plot_x(time, point.t_s); }
 double plot_y(double ratio) { return kPlotHeight * (1 - std::clamp(ratio, 0.0, 1.0)); }
 
 using Points = std::vector<Bucket>;
@@ -86,22 +85,24 @@ std::string area_path(const Points& points, const Scale& time, double Bucket::*t
   return path;
 }
 
-double mean_of(const Series& series) {
-  const Bucket whole = bucket_series(series, common_range({series}, 1)).front();
+double mean_of(const Series& series, const Scale& time) {
+  const Bucket whole = bucket_series(series, {time.low, time.high, 1}).front();
   return whole.empty ? std::nan("") : whole.mean;
 }
 
 std::string curve_html(const Series& series, const Points& points, const Scale& time) {
   const std::string label = escape(series.label);
-  const std::string mean = percent_cell(mean_of(series));
+  const std::string mean = percent_cell(mean_of(series, time));
   std::string text = fmt::format(
       "<figure class=\"curve\"><figcaption><strong>{}</strong> <span>mean {}</span>"
       "<output class=\"readout\"></output></figcaption>\n<div class=\"plot\">"
       "<div class=\"y-axis\" aria-hidden=\"true\"><span>100 %</span><span>0 %</span></div>"
-      "<svg viewBox=\"0 0 {} {}\" preserveAspectRatio=\"none\" role=\"img\" "
+      "<svg class=\"timed\" viewBox=\"0 0 {} {}\" preserveAspectRatio=\"none\" role=\"img\" "
       "aria-label=\"GPU utilisation, {}: mean {}\">",
       label, mean, kPlotWidth, kPlotHeight, label, mean);
-  text += fmt::format("<path class=\"grid\" d=\"M0 0H{0}M0 50H{0}M0 100H{0}\"/>", kPlotWidth);
+  text += start_up_svg(time);
+  text += fmt::format("<path class=\"grid\" d=\"M{1} 0H{0}M{1} 50H{0}M{1} 100H{0}\"/>", kPlotWidth,
+                      kFarLeft);
   text += fmt::format("<path class=\"fill\" d=\"{}\"/>",
                       area_path(points, time, &Bucket::mean, nullptr));
   text += fmt::format("<path class=\"band\" d=\"{}\"/>",
@@ -121,9 +122,9 @@ TimeUnit unit_for(double range_s) {
   return range_s <= 3 * 3600 ? TimeUnit{60, "min"} : TimeUnit{3600, "h"};
 }
 
-std::string time_axis_html(const BucketRange& range) {
-  const TimeUnit unit = unit_for(range.end_s - range.start_s);
-  const Scale scale = {0, (range.end_s - range.start_s) / unit.seconds};
+std::string time_axis_html(const Scale& time) {
+  const TimeUnit unit = unit_for(time.high - time.low);
+  const Scale scale = {0, (time.high - time.low) / unit.seconds};
   std::string text =
       "<div class=\"plot x-axis\" aria-hidden=\"true\"><div></div>"
       "<svg width=\"100%\" height=\"18\">";
@@ -136,17 +137,21 @@ std::string time_axis_html(const BucketRange& range) {
   return text + "</svg></div>\n";
 }
 
-/// Numbers alone, so that nothing in it needs escaping: report.js reads them for the read-out.
-std::string points_json(const std::vector<Points>& all, const BucketRange& range) {
-  std::string text =
-      fmt::format("{{\"start\":{:.3f},\"end\":{:.3f},\"curves\":[", range.start_s, range.end_s);
+/// Numbers alone, so that nothing in it needs escaping: report.js reads them. Ratios are in
+/// thousandths. `from`: where the start-up begins, which is folded.
+std::string points_json(const std::vector<Points>& all, const Scale& time, double from_s) {
+  std::string text = fmt::format("{{\"from\":{:.3f},\"start\":{:.3f},\"end\":{:.3f},\"curves\":[",
+                                 from_s, time.low, time.high);
+  const auto thousandths = [](double ratio) {
+    return std::lround(std::clamp(ratio, 0.0, 1.0) * 1e3);
+  };
   for (std::size_t i = 0; i < all.size(); ++i) {
     text += i == 0 ? "[" : ",[";
     bool first = true;
     for (const Bucket& point : all[i]) {
       if (point.empty) continue;
-      text += fmt::format("{}[{:.3f},{:.3f},{:.3f},{:.3f}]", first ? "" : ",", point.t_s,
-                          point.mean, point.min, point.max);
+      text += fmt::format("{}[{:.3f},{},{},{}]", first ? "" : ",", point.t_s,
+                          thousandths(point.mean), thousandths(point.min), thousandths(point.max));
       first = false;
     }
     text += "]";
@@ -154,33 +159,92 @@ std::string points_json(const std::vector<Points>& all, const BucketRange& range
   return text + "]}";
 }
 
+/// All that is drawn over time.
+struct Plots {
+  std::vector<Series> series;  // since the training began
+  std::vector<Track> tracks;   // likewise
+  BucketRange all;             // with the start-up
+  Scale time;                  // without it
+};
+
+Plots plots_of(const Report& report) {
+  Plots plots = {since_training(report.utilization), report.tracks, {}, {}};
+  const double from_s = report.training_from_s.value_or(0);
+  std::vector<Series> ends = plots.series;
+  for (Track& track : plots.tracks) {
+    for (Stretch& stretch : track.stretches) {
+      stretch.start_s -= from_s;
+      stretch.end_s -= from_s;
+    }
+    if (!track.stretches.empty()) {
+      ends.push_back({"", {track.stretches.front().start_s, track.stretches.back().end_s}, {}});
+    }
+  }
+  plots.all = common_range(ends, kBuckets);
+  const bool folds = report.training_from_s && plots.all.start_s < 0 && plots.all.end_s > 0;
+  plots.time = {folds ? 0 : plots.all.start_s, plots.all.end_s};
+  return plots;
+}
+
+/// Whoever has no script sees the training alone, and reads how much there is before it.
+std::string tools_html(const Plots& plots) {
+  std::string text;
+  if (plots.all.start_s < plots.time.low) {
+    text = fmt::format(
+        "<p class=\"folded\">Before it lie {} of start-up, imports and warm-up, folded. "
+        "<button type=\"button\" hidden data-view=\"start-up\" aria-pressed=\"false\">Show "
+        "them</button></p>\n",
+        seconds_text(plots.time.low - plots.all.start_s));
+  }
+  return text +
+         "<div class=\"zoom\" role=\"group\" aria-label=\"Zoom\" hidden>"
+         "<button type=\"button\" data-view=\"in\">Zoom in</button>"
+         "<button type=\"button\" data-view=\"out\">Zoom out</button>"
+         "<button type=\"button\" data-view=\"all\">All</button></div>\n";
+}
+
+std::string title_html(const Report& report) {
+  if (report.utilization.empty()) return "<h2>The training over time</h2>\n";
+  std::string text = "<h2>GPU utilisation over the training";
+  if (is_emulated(report)) text += " <span class=\"badge notice\">emulated</span>";
+  return text + "</h2>\n";
+}
+
 }  // namespace
 
 std::string html_utilization(const Report& report) {
-  const BucketRange range = common_range(report.utilization, kBuckets);
-  if (!(range.end_s > range.start_s)) return {};
-  const Scale time = {range.start_s, range.end_s};
-  std::string curves;
+  const Plots plots = plots_of(report);
+  const Scale& time = plots.time;
+  if (!(time.high > time.low)) return {};
+  std::string drawn;
   std::vector<Points> points;
-  for (const Series& series : report.utilization) {
-    points.push_back(points_of(series, range));
-    curves += curve_html(series, points.back(), time);
+  for (const Series& series : plots.series) {
+    points.push_back(points_of(series, plots.all, kBucketsOfDetail));
+    drawn += curve_html(series, points_of(series, plots.all, kBuckets), time);
   }
-  std::string text = "<section class=\"card\">\n<h2>GPU utilisation";
-  if (is_emulated(report)) text += " <span class=\"badge notice\">emulated</span>";
-  text += fmt::format(
-      "</h2>\n<div class=\"curves\" id=\"curves\" tabindex=\"0\" role=\"slider\" "
-      "aria-label=\"Time to read the curves at\" aria-valuemin=\"0\" aria-valuemax=\"{0:.1f}\" "
-      "aria-valuenow=\"0\" aria-valuetext=\"arrow keys move through the run\">\n",
-      range.end_s - range.start_s);
-  text += curves + time_axis_html(range) + "</div>\n";
-  text +=
-      "<p class=\"note\">As the driver reports it: the part of its window in which any kernel "
-      "ran, those of NCCL too, which wait for other GPUs. Computing, among the shares, is less. "
-      "Point at the curves, or focus them and use the arrow keys, to read values.</p>\n";
+  std::string text = "<section class=\"card\">\n" + title_html(report) + tools_html(plots);
+  text += points.empty() ? std::string("<div class=\"curves\" id=\"curves\">\n")
+                         : fmt::format(
+                               "<div class=\"curves\" id=\"curves\" tabindex=\"0\" role=\"slider\" "
+                               "aria-label=\"Time to read the curves at\" aria-valuemin=\"0\" "
+                               "aria-valuemax=\"{:.1f}\" aria-valuenow=\"0\" "
+                               "aria-valuetext=\"arrow keys move through the run\">\n",
+                               time.high - time.low);
+  if (points.size() > 1 && !plots.tracks.empty()) {
+    drawn +=
+        fmt::format("<p class=\"how\">Meanwhile in {}:</p>\n", escape(plots.series.front().label));
+  }
+  text += drawn + tracks_html(plots.tracks, time) + time_axis_html(time) + "</div>\n";
+  if (!points.empty()) {
+    text +=
+        "<p class=\"note\">As the driver reports it: the part of its window in which any kernel "
+        "ran, those of NCCL too, which wait for other GPUs. Computing, among the shares, is less. "
+        "Point at the curves, or focus them and use the arrow keys, to read values; drag over "
+        "them, or press + and -, to zoom.</p>\n";
+  }
   return text +
          fmt::format("<script type=\"application/json\" id=\"curve-points\">{}</script>\n",
-                     points_json(points, range)) +
+                     points_json(points, time, plots.all.start_s)) +
          "</section>\n";
 }
 

@@ -11,6 +11,7 @@
 #include "report/html/escape.h"
 #include "report/html/scale.h"
 #include "report/html/sections.h"
+#include "report/html/terms.h"
 #include "report/words/words.h"
 
 namespace unstarve::report {
@@ -39,11 +40,11 @@ std::string remedy_html(const advise::Remedy& remedy) {
 std::string finding_html(const diagnose::Finding& finding,
                          std::span<const advise::Remedy> remedies) {
   const std::string share = percent_cell(finding.share);
-  std::string text = fmt::format("<article class=\"finding\">\n<h3><span>{}</span>",
-                                 escape(finding_title(finding)));
-  if (finding.confidence == diagnose::Confidence::kAmbiguous) {
-    text += " <span class=\"badge notice\">ambiguous</span>";
-  }
+  std::string text =
+      fmt::format("<article class=\"finding\">\n<h3><span>{}</span>", explained_title(finding));
+  const bool sure = finding.confidence == diagnose::Confidence::kClear;
+  text += fmt::format(" <span class=\"badge {}\">{}</span>", sure ? "good" : "notice",
+                      explained(confidence_name(finding.confidence)));
   text += fmt::format(
       "<span class=\"share-text\">{0}</span></h3>\n<svg class=\"meter\" width=\"100%\" "
       "height=\"6\" aria-hidden=\"true\"><rect class=\"meter-all\" width=\"100%\" height=\"6\"/>"

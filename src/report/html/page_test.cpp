@@ -179,6 +179,56 @@ TEST(Page, ACommandStandsByItselfAndItsPathsAreOfTheJobsFolder) {
   EXPECT_THAT(page, HasSubstr("data-copied=\"unstarve pack data data-shards\">Copy command"));
 }
 
+/// Of a job that imports and warms up for two seconds.
+Report folded_report() {
+  Report report = sample::report();
+  report.training_from_s = 2.0;
+  for (Series& series : report.utilization) series.training_from_s = 2.0;
+  Track steps{"steps", "step", "50; as high as long", {{0.5, 2.0}}, true};
+  for (int i = 0; i < 48; ++i) steps.stretches.push_back({2 + i * 0.2, 2.2 + i * 0.2});
+  Track waits{"waiting for <b>", "input_wait", "79 % of the time", {}};
+  for (int i = 0; i < 48; ++i) waits.stretches.push_back({2.05 + i * 0.2, 2.2 + i * 0.2});
+  report.tracks = {steps, waits};
+  return report;
+}
+
+TEST(Page, FoldsTheStartUpAndAlignsTracksWithTheCurves) {
+  const std::string page = render_html(folded_report());
+  EXPECT_THAT(page, HasSubstr("Before it lie 2.00 s of start-up"));
+  EXPECT_THAT(page, HasSubstr("{\"from\":-2.000,\"start\":0.000,\"end\":9.900,"));
+  EXPECT_EQ(count_of(page, "<svg class=\"timed\" viewBox=\"0 0 1000 100\""), 5U);
+  EXPECT_THAT(page, HasSubstr("aria-label=\"waiting for &lt;b&gt;: 79 % of the time\""));
+  // The first wait begins 0.05 s behind the start of the training.
+  EXPECT_THAT(page, HasSubstr("d=\"M5.1 100v-100h15.2V100z"));
+  EXPECT_THAT(render_html(sample::report()), Not(HasSubstr("class=\"folded\"")));
+}
+
+TEST(Page, WithoutAGpuHasTheTracksAlone) {
+  Report report = folded_report();
+  report.utilization.clear();
+  const std::string page = render_html(report);
+  EXPECT_THAT(page, HasSubstr("The training over time"));
+  EXPECT_THAT(page, Not(HasSubstr("role=\"slider\"")));
+}
+
+TEST(Page, ManyStretchesAreDrawnAsHowMuchOfTheTimeTheyFill) {
+  Report report = folded_report();
+  report.tracks[1].stretches.clear();
+  for (int i = 0; i < 100'000; ++i)
+    report.tracks[1].stretches.push_back({2 + i * 8e-5, 2 + (i + 0.5) * 8e-5});
+  const std::string page = render_html(report);
+  EXPECT_LT(page.size(), 200'000U);
+  EXPECT_THAT(page, HasSubstr("v-50h2.1V100z"));
+}
+
+TEST(Page, ExplainsWordsWhereTheyStand) {
+  const std::string page = render_html(sample::report());
+  EXPECT_THAT(page,
+              HasSubstr("popovertarget=\"term-au\" aria-describedby=\"word-au\">AU</button>"));
+  EXPECT_EQ(count_of(page, "id=\"term-au\""), 1U);
+  EXPECT_EQ(count_of(page, "id=\"word-input-wait\""), 1U);
+}
+
 /// Not a test: writes the pages that tests/browser looks at, where it asks for them.
 TEST(Page, IsWrittenForTheBrowserTests) {
   const char* folder = std::getenv("UNSTARVE_WRITE_PAGES");
@@ -201,7 +251,8 @@ TEST(Page, IsWrittenForTheBrowserTests) {
   bare.advice.verdict = "No GPU activity was recorded, so nothing can be said about it.";
   const std::pair<const char*, Report> pages[] = {
       {"verified", sample::report()}, {"diagnosis", plain},          {"several", several},
-      {"hostile", hostile},           {"written", written_report()}, {"bare", bare}};
+      {"hostile", hostile},           {"written", written_report()}, {"bare", bare},
+      {"folded", folded_report()}};
   for (const auto& [name, report] : pages) {
     std::ofstream(std::string(folder) + "/" + name + ".html") << render_html(report);
   }

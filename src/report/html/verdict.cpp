@@ -11,6 +11,7 @@
 #include "report/html/escape.h"
 #include "report/html/scale.h"
 #include "report/html/sections.h"
+#include "report/html/terms.h"
 #include "report/why.h"
 #include "report/words/changed_part.h"
 #include "report/words/shown_paths.h"
@@ -45,13 +46,13 @@ std::string shown_sentence(const Report& report, std::string_view text) {
 
 /// A number in large type; `before` is empty where there is nothing to compare with.
 struct Tile {
-  std::string name;
+  std::string name;  // safe
   std::string before;
   std::string now;
 };
 
 std::string tile_html(const Tile& tile) {
-  std::string text = fmt::format("<div class=\"tile\"><dt>{}</dt><dd>", escape(tile.name));
+  std::string text = fmt::format("<div class=\"tile\"><dt>{}</dt><dd>", tile.name);
   if (!tile.before.empty()) {
     text += fmt::format(
         "<span class=\"was\">{}</span> <span class=\"to\" aria-label=\"became\">&rarr;</span> ",
@@ -62,16 +63,17 @@ std::string tile_html(const Tile& tile) {
 
 void add_change(const char* name, const Reading<double>& before, const Reading<double>& after,
                 std::string (*format)(double), std::vector<Tile>& tiles) {
-  if (before && after) tiles.push_back({name, format(*before), format(*after)});
+  if (before && after) tiles.push_back({explained(name), format(*before), format(*after)});
 }
 
 std::vector<Tile> tiles_of_change(const Verification& tried) {
-  std::vector<Tile> tiles = {{"Speed-up", "", number_text(tried.measured.speedup) + "x"}};
+  std::vector<Tile> tiles = {
+      {explained("Speed-up"), "", number_text(tried.measured.speedup) + "x"}};
   add_change("AU", tried.before.au, tried.after.au, percent_cell, tiles);
   add_change("Samples per second", tried.before.samples_per_s, tried.after.samples_per_s,
              number_text, tiles);
-  tiles.push_back(
-      {"Step", microseconds_text(tried.before.step_us), microseconds_text(tried.after.step_us)});
+  tiles.push_back({explained("Step"), microseconds_text(tried.before.step_us),
+                   microseconds_text(tried.after.step_us)});
   add_change("CPU cores", tried.before.cpu_cores, tried.after.cpu_cores, number_text, tiles);
   return tiles;
 }
@@ -80,14 +82,14 @@ std::vector<Tile> tiles_of_state(const Report& report) {
   const diagnose::Diagnosis& diagnosis = report.diagnosis;
   std::vector<Tile> tiles;
   if (const diagnose::DeviceDiagnosis* device = shown_device(diagnosis)) {
-    tiles.push_back({"GPU busy", "", percent_cell(device->gpu_busy_ratio)});
+    tiles.push_back({explained("GPU busy"), "", percent_cell(device->gpu_busy_ratio)});
   }
   const diagnose::Finding* lead = leading_finding(report);
   if (lead != nullptr && diagnosis.partition) {
-    tiles.push_back({finding_title(*lead), "", percent_cell(lead->share)});
+    tiles.push_back({explained_title(*lead), "", percent_cell(lead->share)});
   }
   if (diagnosis.steps.median_us) {
-    tiles.push_back({"Median step", "", microseconds_text(*diagnosis.steps.median_us)});
+    tiles.push_back({explained("Median step"), "", microseconds_text(*diagnosis.steps.median_us)});
   }
   return tiles;
 }
@@ -205,7 +207,7 @@ std::string change_html(const Report& report) {
 }
 
 /// "3.95x faster, 3.84 to 4.07", and how that is known.
-std::string gain_words(const predict::Speedup& speedup, const char* kind) {
+std::string gain_words(const predict::Speedup& speedup, const std::string& kind) {
   return fmt::format("<p class=\"gained\"><strong>{}</strong> {}</p>\n", speedup_words(speedup),
                      kind);
 }
@@ -213,11 +215,12 @@ std::string gain_words(const predict::Speedup& speedup, const char* kind) {
 std::string gain_html(const Report& report) {
   std::string text;
   if (const Verification* tried = best_verified(report.verification)) {
-    text = gain_words(tried->measured, "measured") +
+    text = gain_words(tried->measured, explained("measured")) +
            fmt::format("<p class=\"how\">{}.</p>\n", shown(report, proof_sentence(*tried)));
   } else if (const auto& next = report.advice.next_remedy; next) {
-    text = next->predicted ? gain_words(*next->predicted, "predicted; not tried yet")
-                           : std::string("<p>Not predicted for this change.</p>\n");
+    text = next->predicted
+               ? gain_words(*next->predicted, explained("predicted") + "; not tried yet")
+               : std::string("<p>Not predicted for this change.</p>\n");
   }
   if (text.empty() || !report.cost) return text;
   const std::string back = given_back_sentence(*report.cost);

@@ -24,6 +24,22 @@ struct Series {
   std::string label;  // "before", or the id of the remedy
   std::vector<double> t_s;
   std::vector<double> value;
+  Reading<double> training_from_s = {};  // on the same clock; absent: not known
+};
+
+/// A stretch of a run, in seconds since it began.
+struct Stretch {
+  double start_s = 0;
+  double end_s = 0;
+};
+
+/// When something took place in the run that was diagnosed.
+struct Track {
+  std::string label;
+  std::string kind;  // for its colour: a cause of the partition, "step", "work", "failure", ...
+  std::string said;  // what it holds, in words
+  std::vector<Stretch> stretches;  // by start
+  bool by_length = false;          // each is drawn as high as it is long
 };
 
 /// A name and a value that are shown side by side: a version, an overhead.
@@ -76,8 +92,10 @@ struct Report {
   diagnose::Diagnosis diagnosis;
   advise::Advice advice;
   std::vector<Verification> verification;
-  std::vector<Series> utilization;  // of the GPU; the first is the run that was diagnosed
-  std::vector<Fact> own_cost;       // what watching cost, in words and numbers
+  std::vector<Series> utilization;       // of the GPU; the first is the run that was diagnosed
+  std::vector<Track> tracks = {};          // of that run
+  Reading<double> training_from_s = {};  // likewise: see Series
+  std::vector<Fact> own_cost;            // what watching cost, in words and numbers
   RunFacts facts;
   /// Where this is one run of several that belong together: all of them, as they began. The one
   /// that is reported is the longest.

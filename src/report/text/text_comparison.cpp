@@ -37,9 +37,8 @@ std::vector<double> columns_of(const Series& series, const BucketRange& range) {
   return values;
 }
 
-double mean_of(const Series& series) {
-  const BucketRange whole = common_range({series}, 1);
-  const Bucket bucket = bucket_series(series, whole).front();
+double mean_of(const Series& series, const BucketRange& range) {
+  const Bucket bucket = bucket_series(series, {range.start_s, range.end_s, 1}).front();
   return bucket.empty ? std::numeric_limits<double>::quiet_NaN() : bucket.mean;
 }
 
@@ -54,7 +53,8 @@ std::string axis_label(std::size_t line, std::size_t lines, const TextOptions& o
 }
 
 std::string curve_text(const Series& series, const BucketRange& range, const TextOptions& options) {
-  const std::string title = fmt::format("{}  mean {}", series.label, percent_cell(mean_of(series)));
+  const std::string title =
+      fmt::format("{}  mean {}", series.label, percent_cell(mean_of(series, range)));
   std::string text =
       "  " + clip(printable(title, options), options.width - kIndent, options) + "\n";
   const std::vector<std::string> lines =
@@ -176,13 +176,17 @@ std::string two_tables(const std::vector<ComparisonRow>& rows, const TextOptions
 
 std::string text_utilization(const Report& report, const TextOptions& options) {
   if (report.utilization.empty()) return {};
-  const BucketRange range = common_range(report.utilization, options.width - kAxisWidth);
+  const std::vector<Series> curves = since_training(report.utilization);
+  BucketRange range = common_range(curves, options.width - kAxisWidth);
+  // What came before the training says nothing of it.
+  if (curves.front().training_from_s && range.end_s > 0)
+    range.start_s = std::max(range.start_s, 0.0);
   if (!(range.end_s > range.start_s)) return {};
   const std::string title =
       fmt::format("GPU utilisation over {}{}", seconds_text(range.end_s - range.start_s),
                   is_emulated(report) ? " (emulated GPU)" : "");
   std::string text = heading(title, options);
-  for (const Series& series : report.utilization) text += curve_text(series, range, options);
+  for (const Series& series : curves) text += curve_text(series, range, options);
   return text;
 }
 
