@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 
 pytestmark = pytest.mark.browser
 
@@ -299,7 +300,7 @@ def test_curves_and_tracks_zoom_together(browser: Any, pages: Path) -> None:
             start == pytest.approx(250, abs=3) and width == pytest.approx(250, abs=3)
             for start, width in views(page)
         )
-        labels = page.locator(".x-axis text").all_inner_texts()
+        labels = page.locator(".x-axis text").all_text_contents()
         assert labels and all(2 <= float(label.split()[0]) <= 5 for label in labels)
 
 
@@ -323,3 +324,29 @@ def test_a_word_is_explained_by_keyboard(browser: Any, pages: Path, key: str) ->
         assert "MLPerf Storage" in explained.inner_text()
         page.keyboard.press("Escape")
         assert explained.count() == 0
+
+
+def serious_faults(page: Any) -> list[tuple[str, list[str]]]:
+    """What axe-core finds that keeps somebody from reading a page, and where."""
+    found = Axe().run(page).response["violations"]
+    return [
+        (fault["id"], [node["html"][:120] for node in fault["nodes"]])
+        for fault in found
+        if fault["impact"] in ("serious", "critical")
+    ]
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1440, "dark")])
+@pytest.mark.parametrize("name", ALL_PAGES)
+def test_axe_finds_nothing_serious(
+    browser: Any, pages: Path, name: str, width: int, scheme: str
+) -> None:
+    size = {"width": width, "height": 844}
+    with opened(browser, pages / f"{name}.html", color_scheme=scheme, viewport=size) as page:
+        assert serious_faults(page) == []
+
+
+def test_axe_finds_what_is_serious(browser: Any, pages: Path) -> None:
+    with opened(browser, pages / "bare.html") as page:
+        page.evaluate("document.documentElement.removeAttribute('lang')")
+        assert [name for name, _ in serious_faults(page)] == ["html-has-lang"]
