@@ -234,10 +234,13 @@ Report make_report(const examine::Examination& examined) {
   report.facts.folder = folder_of(examined.job);
   report.facts.loaders = advise::which_loaders(examined.job);
   if (!report.diagnosis.partition) report.facts.no_steps = examined.no_steps;
-  report.training_from_s = training_from_s(*run);
+  report.training_from_s = training_from_s(examined, run->number("started_ns"));
   report.tracks = tracks_of(examined, run->number("started_ns"));
   report.own_cost = watching_cost(*run, examined.observed);
   add_curve(examined.run_dir, examine::kBefore, examined.gpu, report);
+  if (!report.utilization.empty()) {
+    report.utilization.front().training_from_s = report.training_from_s;
+  }
   return report;
 }
 

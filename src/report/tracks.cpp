@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <span>
 
 #include "base/number_words.h"
 #include "base/units.h"
@@ -48,11 +50,12 @@ Track steps_track(const job::Rank& rank, const Clock& clock) {
   for (const trace::Step& step : rank.steps) {
     track.stretches.push_back(clock(step.when));
     if (track.stretches.size() > 1) {  // the warm-up is the longest of nearly all
-      longest_s = std::max(longest_s, track.stretches.back().end_s - track.stretches.back().start_s);
+      longest_s =
+          std::max(longest_s, track.stretches.back().end_s - track.stretches.back().start_s);
     }
   }
   track.said = fmt::format("{}; as high as long, the longest {}", rank.steps.size(),
-                          seconds_text(longest_s));
+                           seconds_text(longest_s));
   return track;
 }
 
@@ -68,7 +71,7 @@ Track evaluation_track(const job::Rank& rank, const Clock& clock) {
 }
 
 Track work_track(const job::Rank& rank, std::string label, std::span<const HostWorkKind> kinds,
-               const Clock& clock) {
+                 const Clock& clock) {
   Track track{std::move(label), "work", {}, {}};
   for (const trace::HostWork& work : rank.host_work) {
     if (std::find(kinds.begin(), kinds.end(), work.kind) != kinds.end()) {
@@ -81,7 +84,7 @@ Track work_track(const job::Rank& rank, std::string label, std::span<const HostW
 
 /// When the time passed that a finding speaks of.
 Track finding_track(const diagnose::Finding& finding, const diagnose::PartitionedJob& job,
-                  const Clock& clock) {
+                    const Clock& clock) {
   Track track{finding_words(finding), finding.cause, {}, {}};
   if (const diagnose::DevicePartition* const device = job.worst()) {
     for (const diagnose::IdleSlice& slice : device->idle) {
@@ -131,9 +134,9 @@ std::vector<Track> tracks_of(const examine::Examination& examined, std::int64_t 
   const job::Rank& rank = job.rank();
   const Clock clock(started_ns);
   std::vector<Track> tracks = {steps_track(rank, clock), evaluation_track(rank, clock),
-                             work_track(rank, "saving", kSaves, clock),
-                             work_track(rank, "torch.compile", kCompilations, clock),
-                             work_track(rank, "Python's garbage collector", kCollections, clock)};
+                               work_track(rank, "saving", kSaves, clock),
+                               work_track(rank, "torch.compile", kCompilations, clock),
+                               work_track(rank, "Python's garbage collector", kCollections, clock)};
   const auto& findings = examined.diagnosis.findings;
   for (std::size_t i = 0; i < std::min(findings.size(), kMostFindings); ++i) {
     tracks.push_back(finding_track(findings[i], job, clock));
@@ -146,12 +149,22 @@ std::vector<Track> tracks_of(const examine::Examination& examined, std::int64_t 
   return tracks;
 }
 
+Reading<double> training_from_s(const examine::Examination& examined, std::int64_t started_ns) {
+  const Reading<trace::Interval>& span = examined.recording->partitioned.rank().span;
+  if (!span) return span.why_absent();
+  return static_cast<double>((*span).start_ns - started_ns) * kSecondsPerNs;
+}
+
 Reading<double> training_from_s(const trace::RunReader& run) {
-  constexpr std::size_t kWarmUpAndFirst = 2;
-  const auto steps = run.steps_after(0, kWarmUpAndFirst);
-  if (!steps || steps->size() < kWarmUpAndFirst) return WhyAbsent::kNotObserved;
-  const std::int64_t start_ns =
-      std::max((*steps)[0].step.when.start_ns, (*steps)[1].step.when.start_ns);
+  constexpr std::size_t kLookedAt = 64;
+  const auto steps = run.steps_after(0, kLookedAt);
+  std::map<std::int64_t, std::size_t> seen;  // by process
+  std::int64_t start_ns = 0;
+  for (const trace::StoredStep& stored : steps ? *steps : std::vector<trace::StoredStep>()) {
+    const bool is_second = ++seen[stored.step.pid] == 2;
+    if (is_second) start_ns = std::max(start_ns, stored.step.when.start_ns);
+  }
+  if (start_ns == 0) return WhyAbsent::kNotObserved;
   return static_cast<double>(start_ns - run.number("started_ns")) * kSecondsPerNs;
 }
 

@@ -13,7 +13,10 @@ namespace unstarve::report {
 std::vector<Track> tracks_of(const examine::Examination& examined, std::int64_t started_ns);
 
 /// When the first step began that counts, in seconds since the run did: imports, start-up and the
-/// warm-up lie before it. Absent where there are not two steps.
+/// warm-up lie before it. Absent without steps.
+Reading<double> training_from_s(const examine::Examination& examined, std::int64_t started_ns);
+
+/// The same of a run that nobody examined: when all processes that train are in their second step.
 Reading<double> training_from_s(const trace::RunReader& run);
 
 }  // namespace unstarve::report

@@ -67,8 +67,9 @@ Why by_causes(const diagnose::Diagnosis& diagnosis) {
     }
   } else if (diagnosis.thread_time) {
     for (const RoundedShare& share : rounded_shares(*diagnosis.thread_time)) {
-      why.parts.push_back({std::string(share.word->meaning), "", share.per_mille / 1000.0,
-                           std::string(share.word->name)});
+      const bool own = share.word->name == "own_work";
+      why.parts.push_back({own ? "the training itself" : std::string(share.word->meaning), "",
+                           share.per_mille / 1000.0, std::string(share.word->name)});
     }
   }
   return why;

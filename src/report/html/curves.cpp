@@ -169,6 +169,8 @@ struct Plots {
 
 Plots plots_of(const Report& report) {
   Plots plots = {since_training(report.utilization), report.tracks, {}, {}};
+  const bool is_alone = report.verification.empty() && plots.series.size() == 1;
+  if (is_alone) plots.series.front().label = "this run";
   const double from_s = report.training_from_s.value_or(0);
   std::vector<Series> ends = plots.series;
   for (Track& track : plots.tracks) {

@@ -151,8 +151,9 @@ std::string why_html(const Report& report) {
   if (!report.advice.condition.empty()) {
     text += fmt::format("<p>{}</p>\n", shown(report, report.advice.condition));
   }
-  if (!text.empty() || report.advice.verdict == short_headline(report)) return text;
-  return fmt::format("<p>{}</p>\n", shown(report, report.advice.verdict));
+  const bool is_told = !text.empty() && leading_finding(report) != nullptr;
+  if (is_told || report.advice.verdict == short_headline(report)) return text;
+  return text + fmt::format("<p>{}</p>\n", shown_sentence(report, report.advice.verdict));
 }
 
 /// The lines of a change, with what differs marked.
@@ -186,6 +187,8 @@ std::string attribute(std::string_view text) {
 
 std::string change_html(const Report& report) {
   const NamedChange change = change_of(report);
+  const bool judged = !job_failed(report.facts) && report.diagnosis.steps.count > 0;
+  if (change.empty() && judged && report.verification.empty()) return "<p>None is advised.</p>\n";
   std::string text;
   std::string sentence = change.sentence;
   if (!change.command.empty()) {  // it stands below, where it can be copied

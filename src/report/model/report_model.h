@@ -93,7 +93,7 @@ struct Report {
   advise::Advice advice;
   std::vector<Verification> verification;
   std::vector<Series> utilization;       // of the GPU; the first is the run that was diagnosed
-  std::vector<Track> tracks = {};          // of that run
+  std::vector<Track> tracks = {};        // of that run
   Reading<double> training_from_s = {};  // likewise: see Series
   std::vector<Fact> own_cost;            // what watching cost, in words and numbers
   RunFacts facts;

@@ -1,0 +1,55 @@
+"""What a run's page draws over time, against the store that it is drawn from."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from pathlib import Path
+
+import pytest
+from command_line import unstarve
+from recorded import recorded
+
+
+def page_of(run: Path) -> str:
+    page = run.parent / "page.html"
+    done = unstarve("report", "--html", str(page), str(run))
+    assert done.returncode == 0, done.stderr
+    return page.read_text()
+
+
+def track(page: str, label: str) -> str:
+    """The path of a row below the curves."""
+    found = re.search(
+        rf'<figure class="track"><figcaption><strong>{label}.*? d="([^"]*)"', page, re.DOTALL
+    )
+    assert found, label
+    return found[1]
+
+
+@pytest.mark.parametrize("name", ["starved", "waits_for_gpu", "evaluates"])
+def test_steps_are_drawn_where_they_were(name: str, tmp_path: Path) -> None:
+    run = recorded(name, tmp_path)
+    with sqlite3.connect(run / "run.sqlite") as store:
+        (started,) = store.execute("SELECT value FROM run WHERE key = 'started_ns'").fetchone()
+        steps = store.execute("SELECT start_ns, end_ns FROM step ORDER BY start_ns").fetchall()
+    page = page_of(run)
+    points = json.loads(re.search(r'id="curve-points">([^<]*)<', page)[1])  # type: ignore[index]
+    boxes = [float(x) for x in re.findall(r"M(-?[0-9.]+) ", track(page, "steps"))]
+    assert len(boxes) == len(steps)
+    # The first step is the warm-up: the training begins with the second, and so do the plots.
+    begins = steps[1][0]
+    assert points["start"] == 0
+    assert points["from"] <= -(begins - steps[0][0]) / 1e9 + 0.001
+    assert points["from"] >= -(begins - int(started)) / 1e9 - 0.001
+    for x, (start, _) in zip(boxes, steps, strict=True):
+        assert x == pytest.approx((start - begins) / 1e9 / points["end"] * 1000, rel=1e-3, abs=0.1)
+    assert all(view == "0 0 1000 100" for view in re.findall(r'"timed" viewBox="([^"]*)"', page))
+
+
+def test_curves_begin_with_the_training(tmp_path: Path) -> None:
+    page = page_of(recorded("waits_for_gpu", tmp_path))
+    assert "of start-up, imports and warm-up, folded" in page
+    mean = re.search(r"<strong>this run</strong> <span>mean ([0-9.]+) %", page)
+    assert mean and float(mean[1]) > 60, "39 % with the imports"
