@@ -141,11 +141,16 @@ Lines changed(const std::string& lines_of_change, const TextOptions& options) {
   Lines lines;
   const std::vector<ChangedLine> all = changed_lines(lines_of_change);
   const auto room = static_cast<std::size_t>(kLinesOfCode * (options.width - kLabelWidth) - 8);
-  for (const ChangedLine& line : all) {
-    if (lines.size() >= kMostChanged) break;
+  for (std::size_t i = 0; i < std::min(all.size(), kMostChanged); ++i) {
+    const ChangedLine& line = all[i];
     const Tone tone = line.text.starts_with('+') ? Tone::kGood : Tone::kPlain;
     const std::string text = around_the_change(line, room, options.unicode ? "…" : "..");
     add({lines.empty() ? "Change" : " ", text, kInFull, tone}, options, lines);
+  }
+  if (all.size() > kMostChanged) {
+    const std::string more =
+        fmt::format("{} more lines are on the page", all.size() - kMostChanged);
+    add({" ", more, kInFull, Tone::kFaint}, options, lines);
   }
   return lines;
 }
@@ -262,13 +267,14 @@ Lines why(const Report& report, const TextOptions& options) {
 
 std::vector<Part> parts_of(const Report& report, const TextOptions& options) {
   const std::string missing = report.facts.no_steps.empty() ? what_is_missing(report) : "";
+  const Lines reason = why(report, options);
   std::vector<Part> parts = {
       {stages(report, options)},
       {headline(report, options)},
       {what_was_lost(report, options)},
-      {why(report, options)},
+      {reason},
+      {lines_of({reason.empty() ? "Why" : " ", first_evidence(report)}, options), 1},
       {lines_of({"While", report.advice.condition}, options), 8},
-      {lines_of({" ", first_evidence(report)}, options), 1},
       {change(report, options)},
       {gain(report, options)},
       {what_it_cost(report, options), 7},

@@ -154,6 +154,15 @@ TEST(Text, OfALongLineWhatChangesIsShown) {
   EXPECT_LE(widest_line(text), 80);
 }
 
+TEST(Text, OfALongChangeSaysHowMuchMoreThereIs) {
+  Report report = sample::report();
+  report.verification.clear();
+  report.advice.next_remedy->edit = "+a\n+b\n+c\n+d\n+e\n+f\n+g\n+h\n";
+  const std::string text = render_text(report, {80, false, true});
+  EXPECT_NE(text.find("        +f\n        2 more lines are on the page\n"), std::string::npos)
+      << text;
+}
+
 TEST(Text, WrapsRatherThanCuts) {
   Report report = sample::host_report();
   report.advice.cause =

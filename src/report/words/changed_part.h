@@ -19,7 +19,7 @@ struct ChangedLine {
 /// right behind them. Names and values differ as a whole: "num_workers=0" rather than "0".
 std::vector<ChangedLine> changed_lines(std::string_view lines);
 
-/// The line in at most `most` characters: of what is the same, the far ends become ellipses. What
+/// The line in at most `most` bytes: of what is the same, the far ends become ellipses. What
 /// differs is never left out, so that it may still be longer.
 std::string around_the_change(const ChangedLine& line, std::size_t most, std::string_view ellipsis);
 

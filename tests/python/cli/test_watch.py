@@ -87,7 +87,8 @@ print(second)
     # 30 steps each, without the warm-up's.
     assert said[0] == "29 29"
     assert said[1].startswith("Input-bound")
-    assert "True Watched 30 steps in" in done.stdout
+    assert "True Training waits for data" in done.stdout
+    assert "Watched 30 steps in" in done.stdout
     assert "train.py" in said[1], "the loader's place"
     for name in ("first", "second"):
         assert (tmp_path / name / "run.sqlite").exists()
