@@ -8,8 +8,11 @@ namespace {
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
+/// Of a path as well, which is shortened as a whole or not at all.
 bool is_of_a_name(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '=' || c == '.';
+  constexpr std::string_view kOthers = "_=./";
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+         kOthers.find(c) != std::string_view::npos;
 }
 
 std::vector<std::string> split(std::string_view lines) {

@@ -46,6 +46,13 @@ TEST(ChangedPart, IsOfWholeNamesAndValues) {
   EXPECT_EQ(changed(lines[1]), "num_workers=12, c=4");
 }
 
+TEST(ChangedPart, IsOfWholePaths) {
+  const auto lines = changed_lines("-open('/data/a/x.npy')\n+open('/data/b/x.npy')\n");
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(changed(lines[0]), "/data/a/x.npy");
+  EXPECT_EQ(changed(lines[1]), "/data/b/x.npy");
+}
+
 TEST(ChangedPart, IsAllOfALineWithoutACounterpart) {
   const auto lines = changed_lines("+import x\n-a\n-b\n+c\n+\n");
   ASSERT_EQ(lines.size(), 5U);
