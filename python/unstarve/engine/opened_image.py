@@ -203,7 +203,7 @@ def pixels_of(encoded: bytes, cut: Cut, may_differ: bool = False) -> bytearray:
         return by_pillow(encoded, cut)
     kind = (cut.is_resized, cut.is_bicubic)
     left = here.left_to_compare.setdefault(kind, _COMPARED)
-    made = _by_engine(encoded, cut)
+    made = by_engine(encoded, cut)
     if left > 0 or made is None:
         here.left_to_compare[kind] = left - 1
         expected = by_pillow(encoded, cut)
@@ -214,8 +214,8 @@ def pixels_of(encoded: bytes, cut: Cut, may_differ: bool = False) -> bytearray:
     return made
 
 
-def _by_engine(encoded: bytes, cut: Cut) -> bytearray | None:
-    """None where it cannot decode the file."""
+def by_engine(encoded: bytes, cut: Cut) -> bytearray | None:
+    """None where the engine cannot decode the file."""
     from unstarve.errors import UnstarveError
 
     width, height = cut.size
@@ -270,6 +270,7 @@ __all__ = [
     "IN_VAIN_MAX",
     "LATER",
     "OpenedImage",
+    "by_engine",
     "by_pillow",
     "differ",
     "here",

@@ -23,6 +23,7 @@ import torch
 from PIL import Image, PngImagePlugin
 
 from unstarve.engine import png_loading, tensor_functions
+from unstarve.engine.arrays import albumented, opencv
 from unstarve.engine.cut import Cut
 from unstarve.engine.native_options import EPOCHS, most_pixels
 from unstarve.engine.native_plan import native_plan, plan_obstacle
@@ -292,6 +293,13 @@ def install() -> None:
         if composition is not None:
             _process.kinds.add(composition)
             _exchange(composition, method, _of_one_image)
+    if albumented.is_there():
+        cv2 = sys.modules["cv2"]
+        exchanged = albumented.look()
+        if exchanged:
+            exchanged += [(cv2, "imread", opencv.imread), (cv2, "cvtColor", opencv.cvt_color)]
+        for owner, name, make in exchanged:
+            _exchange(owner, name, make)
 
 
 def _install_tensors() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import sys
 from collections.abc import Callable
@@ -13,9 +14,23 @@ SWITCH = "UNSTARVE_NATIVE_IMAGES"
 
 
 def opens_images() -> bool:
-    """Whether there may be any: a script without Pillow and torchvision has none."""
-    loaded = "PIL.Image" in sys.modules and "torchvision.transforms" in sys.modules
-    return loaded and os.environ.get(SWITCH, "1") != "0"
+    """Whether there may be any: a script without Pillow and torchvision, or without OpenCV and
+    albumentations, has none."""
+    return (_has_torchvision() or reads_arrays()) and _is_switched_on()
+
+
+def reads_arrays() -> bool:
+    """Whether there may be images that OpenCV reads for albumentations."""
+    has_both = "cv2" in sys.modules and "albumentations" in sys.modules
+    return has_both and importlib.util.find_spec("PIL") is not None and _is_switched_on()
+
+
+def _has_torchvision() -> bool:
+    return "PIL.Image" in sys.modules and "torchvision.transforms" in sys.modules
+
+
+def _is_switched_on() -> bool:
+    return os.environ.get(SWITCH, "1") != "0"
 
 
 class OpeningView:

@@ -268,8 +268,8 @@ class Reader:
         """What a name, or an attribute of one, is now. No property is asked."""
         if isinstance(expression, ast.Attribute):
             if isinstance(expression.value, ast.Name) and expression.value.id == self._self_name:
-                return _attribute(self._owner, expression.attr)
-            return _attribute(self.value(expression.value), expression.attr)
+                return attribute(self._owner, expression.attr)
+            return attribute(self.value(expression.value), expression.attr)
         if not isinstance(expression, ast.Name) or expression.id in self._images:
             raise Unclear
         if expression.id in self._callables:
@@ -296,7 +296,12 @@ def says_nothing(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Pass)
 
 
-def _attribute(item: Any, name: str) -> Any:
+def attribute(item: Any, name: str) -> Any:
+    """Of an object or a module, as Python finds it. No property is asked.
+
+    Raises:
+        Unclear: there is none, or finding it runs code.
+    """
     if isinstance(item, ModuleType):
         if name not in vars(item):
             raise Unclear
@@ -326,6 +331,7 @@ __all__ = [
     "AsRgb",
     "Reader",
     "Unclear",
+    "attribute",
     "function_of",
     "says_nothing",
     "source_of",

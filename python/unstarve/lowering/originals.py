@@ -14,7 +14,10 @@ from typing import Any
 # Exchanged, they change nothing about a sample.
 _HARMLESS = frozenset({"__init__", "__new__", "__repr__", "__len__", "extra_repr"})
 
-_LIBRARIES = ("torchvision.", "torch.utils.data.", "timm.", "datasets.")
+#: Modules whose decorators wrap some of their methods.
+_DECORATORS = ("contextlib", "albucore.decorators")
+
+_LIBRARIES = ("torchvision.", "torch.utils.data.", "timm.", "datasets.", "albumentations.")
 
 
 def is_own(function: Any, module: Any, *names: str) -> bool:
@@ -51,7 +54,7 @@ def has_own_methods(kind: type) -> bool:
         if not isinstance(method, FunctionType):
             return False
         module = str(method.__globals__.get("__name__"))
-        if not module.startswith(library) and module != "contextlib":  # whose decorators wrap some
+        if not module.startswith(library) and module not in _DECORATORS:
             return False
     return True
 
