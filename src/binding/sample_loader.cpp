@@ -227,6 +227,15 @@ void normalise(const GivenFloats& values, const std::array<float, 3>& mean,
                      values.size() / kernels::kChannels, out.data());
 }
 
+/// Three channels of `bytes`, pixel by pixel, as albumentations' Normalize.
+void normalise_bytes(const GivenPixels& bytes, const std::array<float, 3>& mean,
+                     const std::array<float, 3>& factor, const Floats& out) {
+  check_same_pixels(bytes.size(), out.size());
+  const Released released;
+  kernels::normalise_bytes({mean, factor}, bytes.data(), bytes.size() / kernels::kChannels,
+                           out.data());
+}
+
 }  // namespace
 
 void bind_sample_loader(nb::module_& module) {
@@ -246,6 +255,8 @@ void bind_sample_loader(nb::module_& module) {
   module.def("scale_bytes", &scale_bytes, nb::arg("bytes"), nb::arg("out"), nb::arg("scale"));
   module.def("normalise", &normalise, nb::arg("values"), nb::arg("mean"), nb::arg("deviation"),
              nb::arg("out"), nb::arg("is_planar"));
+  module.def("normalise_bytes", &normalise_bytes, nb::arg("bytes"), nb::arg("mean"),
+             nb::arg("factor"), nb::arg("out"));
   module.def("adjust_colour", &adjust_colour, nb::arg("name"), nb::arg("factor"),
              nb::arg("pixels"));
   nb::class_<PythonImageCutter>(module, "ImageCutter")

@@ -30,7 +30,7 @@ from unstarve.dataloader.epoch_iterators import (
 from unstarve.dataloader.explain import explanation_of
 from unstarve.engine.native_engine import NativeEngine
 from unstarve.engine.native_iterator import NativeIterator
-from unstarve.engine.opening_view import OpeningView, opens_images
+from unstarve.engine.opening_view import OpeningView, opens_images, reads_arrays
 from unstarve.engine.partly_native import LoaderView, TaskMaker, file_list
 from unstarve.errors import InvalidArgumentError
 from unstarve.lowering.decision import Lowering, Part, lower
@@ -278,7 +278,7 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
         self.check_worker_number_rationality()
         if uses_threads(self):
             return InThreads(view, tasks, progress)
-        if view is self and HAS_OWN_WORKERS and opens_images():
+        if view is self and HAS_OWN_WORKERS and (opens_images() or reads_arrays()):
             view = OpeningView(self)
         return InProcesses(view, tasks, progress)
 

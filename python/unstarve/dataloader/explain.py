@@ -8,7 +8,7 @@ from typing import Any
 from unstarve.dataloader.epoch_iterators import HAS_OWN_WORKERS, uses_threads
 from unstarve.engine.environment import cache_folder
 from unstarve.engine.native_plan import plan_obstacle
-from unstarve.engine.opening_view import SWITCH, opens_images
+from unstarve.engine.opening_view import SWITCH, opens_images, reads_arrays
 from unstarve.engine.table_images import table_obstacle
 from unstarve.lowering.decision import Lowering
 from unstarve.lowering.explanation import Explanation
@@ -29,12 +29,26 @@ def explanation_of(loader: Any, lowering: Lowering) -> Explanation:
         return Explanation("partly", lowering.obstacle, lowering.parts, notes)
     reason = obstacle or lowering.obstacle
     is_torch = loader.num_workers == 0 or not HAS_OWN_WORKERS
-    if not is_torch and not uses_threads(loader) and opens_images():
+    if not is_torch and not uses_threads(loader):
+        notes += _notes_on_images()
+    return Explanation("torch" if is_torch else "workers", reason, lowering.parts, notes)
+
+
+def _notes_on_images() -> list[str]:
+    """Of those that the data set's own Python opens."""
+    notes = []
+    if opens_images():
         notes.append(
             "JPEGs that the data set opens as RGB are decoded natively where a Compose of "
             f"torchvision gets them, and compared with Pillow's first; {SWITCH}=0 leaves them"
         )
-    return Explanation("torch" if is_torch else "workers", reason, lowering.parts, notes)
+    if reads_arrays():
+        notes.append(
+            "JPEGs that OpenCV reads for a Compose of albumentations alone are decoded natively, "
+            "no more than a first crop wants, and compared with OpenCV's first; albumentations "
+            f"draws and computes as ever; {SWITCH}=0 leaves them"
+        )
+    return notes
 
 
 def _notes(loader: Any) -> list[str]:

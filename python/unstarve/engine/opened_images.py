@@ -37,6 +37,7 @@ from unstarve.engine.opened_image import (
     pillows,
 )
 from unstarve.engine.pillow_files import KINDS, file_of, leave_file, waits_in_memory
+from unstarve.engine.opening_view import reads_arrays
 from unstarve.engine.prefix_images import PrefixImages
 from unstarve.lowering.composition import Prefix, read_prefix
 from unstarve.lowering.inside import steps_within
@@ -293,12 +294,8 @@ def install() -> None:
         if composition is not None:
             _process.kinds.add(composition)
             _exchange(composition, method, _of_one_image)
-    if albumented.is_there():
-        cv2 = sys.modules["cv2"]
-        exchanged = albumented.look()
-        if exchanged:
-            exchanged += [(cv2, "imread", opencv.imread), (cv2, "cvtColor", opencv.cvt_color)]
-        for owner, name, make in exchanged:
+    if reads_arrays():
+        for owner, name, make in [*albumented.look(), *opencv.look()]:
             _exchange(owner, name, make)
 
 

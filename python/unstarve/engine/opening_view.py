@@ -11,22 +11,21 @@ from typing import Any
 
 #: 0: every image is Pillow's.
 SWITCH = "UNSTARVE_NATIVE_IMAGES"
+#: Its versions; others may do otherwise.
+ALBUMENTATIONS = frozenset({"2.0.8"})
 
 
 def opens_images() -> bool:
-    """Whether there may be any: a script without Pillow and torchvision, or without OpenCV and
-    albumentations, has none."""
-    return (_has_torchvision() or reads_arrays()) and _is_switched_on()
+    """Whether there may be any that Pillow opens for torchvision."""
+    loaded = "PIL.Image" in sys.modules and "torchvision.transforms" in sys.modules
+    return loaded and _is_switched_on()
 
 
 def reads_arrays() -> bool:
-    """Whether there may be images that OpenCV reads for albumentations."""
-    has_both = "cv2" in sys.modules and "albumentations" in sys.modules
-    return has_both and importlib.util.find_spec("PIL") is not None and _is_switched_on()
-
-
-def _has_torchvision() -> bool:
-    return "PIL.Image" in sys.modules and "torchvision.transforms" in sys.modules
+    """Whether there may be any that OpenCV reads for an albumentations that is known."""
+    library = sys.modules.get("albumentations")
+    is_known = getattr(library, "__version__", None) in ALBUMENTATIONS and "cv2" in sys.modules
+    return is_known and importlib.util.find_spec("PIL") is not None and _is_switched_on()
 
 
 def _is_switched_on() -> bool:
@@ -70,4 +69,4 @@ class _Start:
             opened_images.install()
 
 
-__all__ = ["SWITCH", "OpeningView", "opens_images"]
+__all__ = ["SWITCH", "OpeningView", "opens_images", "reads_arrays"]

@@ -53,7 +53,7 @@ def _lie_alike(one: torch.Tensor, other: torch.Tensor) -> bool:
     return one.shape == other.shape and all(a == b or size < 2 for size, a, b in places)
 
 
-def _native() -> Any:
+def native() -> Any:
     from unstarve import _native
 
     return _native
@@ -91,7 +91,7 @@ def _to_tensor(picture: Any) -> Any:
     made = torch.empty((_CHANNELS, height, width))
     given = np.frombuffer(pixels, np.uint8)
     no_mean = (0.0, 0.0, 0.0)
-    _native().convert_pixels(given, no_mean, None, made.view(-1).numpy(), scale="divide")
+    native().convert_pixels(given, no_mean, None, made.view(-1).numpy(), scale="divide")
     return made
 
 
@@ -103,7 +103,7 @@ def _scaled(image: Any, dtype: Any, divides: bool) -> Any:
     made = torch.empty_like(image, dtype=torch.float32)
     out = _flat(made)
     assert out is not None and out[1] == flat[1]
-    _native().scale_bytes(flat[0], out[0], scale="divide" if divides else "multiply")
+    native().scale_bytes(flat[0], out[0], scale="divide" if divides else "multiply")
     return made
 
 
@@ -126,7 +126,7 @@ def _normalize(tensor: Any, mean: Any, std: Any, inplace: bool = False) -> Any:
     made = torch.empty_like(tensor)
     out = _flat(made)
     assert out is not None and out[1] == flat[1]
-    _native().normalise(flat[0], tuple(mean), tuple(std), out[0], is_planar=flat[1])
+    native().normalise(flat[0], tuple(mean), tuple(std), out[0], is_planar=flat[1])
     return made
 
 
@@ -172,4 +172,4 @@ def kernels() -> dict[Any, Function]:
     return {functional.to_dtype: Function(_to_dtype), functional.normalize: Function(_normalize)}
 
 
-__all__ = ["Function", "functions", "kernels"]
+__all__ = ["Function", "functions", "kernels", "native"]

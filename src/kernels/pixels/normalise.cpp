@@ -60,6 +60,30 @@ void normalise_simd(const Normalisation& normalisation, const float* values, std
   }
 }
 
+void normalise_bytes_simd(const ByteNormalisation& normalisation, const std::uint8_t* bytes,
+                          std::size_t count, float* out) {
+  const Tag d;
+  const hn::Rebind<std::uint8_t, Tag> byte_tag;
+  const hn::Rebind<std::int32_t, Tag> int_tag;
+  float mean[kPattern], factor[kPattern];
+  for (std::size_t i = 0; i < kPattern; ++i) {
+    mean[i] = normalisation.mean[i % 3];
+    factor[i] = normalisation.factor[i % 3];
+  }
+  const std::size_t values = 3 * count;
+  std::size_t i = 0;
+  for (; i + kPattern <= values; i += kPattern) {
+    for (std::size_t part = 0; part < kPattern; part += kLanes) {
+      const auto whole = hn::PromoteTo(int_tag, hn::LoadU(byte_tag, bytes + i + part));
+      const auto moved = hn::Sub(hn::ConvertTo(d, whole), hn::LoadU(d, mean + part));
+      hn::StoreU(hn::Mul(moved, hn::LoadU(d, factor + part)), d, out + i + part);
+    }
+  }
+  for (std::size_t j = 0; i < values; ++i, ++j) {
+    out[i] = (static_cast<float>(bytes[i]) - mean[j]) * factor[j];
+  }
+}
+
 }  // namespace unstarve::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -67,6 +91,7 @@ HWY_AFTER_NAMESPACE();
 namespace unstarve::kernels {
 
 HWY_EXPORT(normalise_simd);
+HWY_EXPORT(normalise_bytes_simd);
 
 void normalise(const Normalisation& normalisation, const float* values, std::size_t count,
                float* out) {
@@ -78,6 +103,19 @@ void normalise_plain(const Normalisation& normalisation, const float* values, st
   for (std::size_t i = 0; i < 3 * count; ++i) {
     const std::size_t channel = normalisation.planar ? i / count : i % 3;
     out[i] = (values[i] - normalisation.mean[channel]) / normalisation.deviation[channel];
+  }
+}
+
+void normalise_bytes(const ByteNormalisation& normalisation, const std::uint8_t* bytes,
+                     std::size_t count, float* out) {
+  HWY_DYNAMIC_DISPATCH(normalise_bytes_simd)(normalisation, bytes, count, out);
+}
+
+void normalise_bytes_plain(const ByteNormalisation& normalisation, const std::uint8_t* bytes,
+                           std::size_t count, float* out) {
+  for (std::size_t i = 0; i < 3 * count; ++i) {
+    const float moved = static_cast<float>(bytes[i]) - normalisation.mean[i % 3];
+    out[i] = moved * normalisation.factor[i % 3];
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <random>
 #include <vector>
 
@@ -29,6 +30,21 @@ TEST_P(Normalise, IsThePlainOneToTheBitAlsoInPlace) {
       normalise(normalisation, given.data(), count, given.data());
       EXPECT_EQ(given, expected) << count << " pixels, planar " << planar;
     }
+  }
+}
+
+TEST_P(Normalise, OfBytesIsThePlainOneToTheBit) {
+  std::mt19937 random(4);
+  const ByteNormalisation normalisation = {.mean = {123.675F, 116.28F, 103.53F},
+                                           .factor = {0.0171F, 0.0175F, 0.0174F}};
+  for (const std::size_t count : {0U, 1U, 5U, 16U, 33U, 500U}) {
+    std::vector<std::uint8_t> given(3 * count);
+    for (std::uint8_t& byte : given) byte = static_cast<std::uint8_t>(random());
+    std::vector<float> expected(given.size());
+    std::vector<float> made(given.size());
+    normalise_bytes_plain(normalisation, given.data(), count, expected.data());
+    normalise_bytes(normalisation, given.data(), count, made.data());
+    EXPECT_EQ(made, expected) << count << " pixels";
   }
 }
 

@@ -3,23 +3,21 @@
 Its own `Compose` runs and draws, so random numbers are those that it would have drawn. Crops and
 flips in front of everything else are remembered. The first transform that wants pixels gets what is
 left of the image, decoded; one that crops and resizes gets the crop. All of them compute the values
-themselves, so these are the same to the bit.
+themselves, except `Normalize`, in whose place one pass gives the same numbers to the bit.
 """
 
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from unstarve.engine.arrays.late_array import LateArray, Waiting
+from unstarve.engine.tensor_functions import native
 from unstarve.lowering.originals import has_own_methods
 
-#: Of albumentations; others may do otherwise.
-_VERSIONS = frozenset({"2.0.8"})
 #: Results of each kind of transform that are made of all pixels too.
 _COMPARED = 3
 #: What a transform itself may have in the place of its class's.
@@ -27,8 +25,8 @@ _METHODS = frozenset(
     {"__call__", "apply", "apply_with_params", "get_params_dependent_on_data", "should_apply"}
 )
 
-#: A transform, the image and what was drawn: None where pixels are needed first.
-_Rule = Callable[[Any, LateArray, dict[str, Any]], Any]
+#: A transform, the image and what was drawn: None where the transform itself has to do it.
+_Rule = Callable[[Any, Any, dict[str, Any]], Any]
 
 
 class _Kind(NamedTuple):
@@ -45,7 +43,9 @@ class _Library:
     def __init__(self) -> None:
         self.composition: Any = None
         self.transform: Any = None
-        self.kinds: dict[type, _Kind] = {}
+        #: What we do of late arrays, and of NumPy's.
+        self.late: dict[type, _Kind] = {}
+        self.here: dict[type, _Kind] = {}
         #: By kind: results that are still compared, None where they differ.
         self.left_to_compare: dict[type, int | None] = {}
         #: Compositions of transforms, which do nothing themselves.
@@ -55,12 +55,6 @@ class _Library:
 _library = _Library()
 
 
-def is_there() -> bool:
-    """Whether the process has loaded an albumentations that is known here, and OpenCV."""
-    version = getattr(sys.modules.get("albumentations"), "__version__", None)
-    return version in _VERSIONS and "cv2" in sys.modules
-
-
 def look() -> list[tuple[Any, str, Callable[[Any], Any]]]:
     """What is to be exchanged: where each method is, and what makes ours of it."""
     import albumentations as library
@@ -68,10 +62,11 @@ def look() -> list[tuple[Any, str, Callable[[Any], Any]]]:
     base = library.core.transforms_interface.BasicTransform
     if not has_own_methods(library.Compose) or not has_own_methods(base):
         return []
-    for name, rule in _RULES.items():
-        kind = getattr(library, name)
-        if all(map(has_own_methods, kind.__mro__)):
-            _library.kinds[kind] = _Kind(rule, kind.apply)
+    for rules, kinds in ((_LATE, _library.late), (_HERE, _library.here)):
+        for name, rule in rules.items():
+            kind = getattr(library, name)
+            if all(map(has_own_methods, kind.__mro__)):
+                kinds[kind] = _Kind(rule, kind.apply)
     _library.composition, _library.transform = library.Compose, base
     names = ("Compose", "OneOf", "SomeOf", "RandomOrder", "OneOrOther", "Sequential")
     _library.containers = tuple(getattr(library, name) for name in names)
@@ -124,27 +119,33 @@ def _compose(original: Any) -> Any:
 def _transform(original: Any) -> Any:
     def call(transform: Any, *given: Any, **data: Any) -> Any:
         waiting = data.get("image")
-        if type(waiting) is Waiting and not _is_known_kind(transform):
+        if type(waiting) is Waiting and _rule_of(transform, _library.late) is None:
             data["image"] = np.asarray(waiting.late)
         return original(transform, *given, **data)
 
     return call
 
 
-def _is_known_kind(transform: Any) -> bool:
-    kind = _library.kinds.get(type(transform))
+def _rule_of(transform: Any, kinds: dict[type, _Kind]) -> _Rule | None:
+    """None where we know nothing about it, or not what the script made of it."""
+    kind = kinds.get(type(transform))
     if kind is None or not _METHODS.isdisjoint(vars(transform)):
-        return False
+        return None
     applied = transform._key2func.get("image")
-    return getattr(applied, "__func__", None) is kind.apply is type(transform).apply
+    is_own = getattr(applied, "__func__", None) is kind.apply is type(transform).apply
+    return kind.rule if is_own else None
 
 
 def _apply(original: Any) -> Any:
     def apply(transform: Any, params: dict[str, Any], *given: Any, **data: Any) -> Any:
-        waiting = data.get("image")
-        if type(waiting) is not Waiting:
+        image = data.get("image")
+        is_late = type(image) is Waiting
+        rule = _rule_of(transform, _library.late if is_late else _library.here)
+        if rule is None:
             return original(transform, params, *given, **data)
-        image = _applied(transform, waiting.late, params)
+        image = _applied(transform, rule, image.late if is_late else image, params)
+        if image is None:
+            return original(transform, params, *given, **data)
         others = {name: value for name, value in data.items() if name != "image"}
         made = original(transform, params, *given, **others)
         return {name: image if name == "image" else made[name] for name in data}
@@ -152,22 +153,27 @@ def _apply(original: Any) -> Any:
     return apply
 
 
-def _applied(transform: Any, late: LateArray, params: dict[str, Any]) -> Any:
-    """The image behind the transform: still waiting, or an array."""
+def _applied(transform: Any, rule: _Rule, image: Any, params: dict[str, Any]) -> Any:
+    """The image behind the transform, which may still wait; None where we make nothing of an array
+    that is here."""
     kind = type(transform)
-    rule = _library.kinds[kind].rule
     left = _library.left_to_compare.setdefault(kind, _COMPARED)
     made = None
     if left is not None:
         with contextlib.suppress(Exception):  # albumentations says what is wrong
-            made = rule(transform, late, dict(params))
+            made = rule(transform, image, dict(params))
+    if made is None and type(image) is not LateArray:
+        return None
     if made is not None and left == 0:
         return Waiting.of(made) if isinstance(made, LateArray) else made
-    expected = np.ascontiguousarray(transform.apply(np.asarray(late), **params))
+    expected = np.ascontiguousarray(transform.apply(np.asarray(image), **params))
     if made is not None and left is not None:
-        is_same = np.array_equal(np.asarray(made), expected)
-        _library.left_to_compare[kind] = left - 1 if is_same else None
+        _library.left_to_compare[kind] = left - 1 if _is_same(np.asarray(made), expected) else None
     return expected
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    return one.dtype == other.dtype and np.array_equal(one, other)
 
 
 def _crop(_transform: Any, late: LateArray, params: dict[str, Any]) -> Any:
@@ -198,7 +204,24 @@ def _flip_vertically(_transform: Any, late: LateArray, _params: dict[str, Any]) 
     return late.flipped_vertically()
 
 
-_RULES: dict[str, _Rule] = {
+def _normalise(transform: Any, image: Any, _params: dict[str, Any]) -> Any:
+    is_image = type(image) is np.ndarray and image.dtype == np.uint8 and image.ndim == 3
+    if not is_image or image.shape[2] != 3 or transform.normalization != "standard":
+        return None
+    mean, factor = transform.mean_np, transform.denominator
+    if not all(_are_three(values) for values in (mean, factor)):
+        return None
+    made = np.empty(image.shape, np.float32)
+    values = np.ascontiguousarray(image).reshape(-1)
+    native().normalise_bytes(values, tuple(mean), tuple(factor), made.reshape(-1))
+    return made
+
+
+def _are_three(values: Any) -> bool:
+    return type(values) is np.ndarray and values.shape == (3,) and values.dtype == np.float32
+
+
+_LATE: dict[str, _Rule] = {
     "RandomResizedCrop": _resized_crop,
     "RandomSizedCrop": _resized_crop,
     "RandomCrop": _crop,
@@ -207,6 +230,7 @@ _RULES: dict[str, _Rule] = {
     "HorizontalFlip": _flip,
     "VerticalFlip": _flip_vertically,
 }
+_HERE: dict[str, _Rule] = {"Normalize": _normalise}
 
 
-__all__ = ["is_known", "is_there", "look"]
+__all__ = ["is_known", "look"]

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import io
 import sys
 from collections.abc import Callable
-from types import FrameType
+from types import BuiltinFunctionType, FrameType
 from typing import Any
 
 import numpy as np
-from PIL import Image, JpegImagePlugin
+from PIL import JpegImagePlugin
 
 from unstarve.engine.arrays import albumented
 from unstarve.engine.arrays.late_array import LateArray
@@ -24,6 +25,7 @@ from unstarve.lowering.array_use import compositions_of, value_in
 
 _COLOURS = 1  # cv2.IMREAD_COLOR
 _OTHER_ORDER = 4  # cv2.COLOR_BGR2RGB, and COLOR_RGB2BGR
+_BEGIN_OF_JPEG = b"\xff\xd8"
 _ORIENTATION = 0x0112  # of EXIF
 _UPRIGHT = 1
 #: Images of each kind that OpenCV reads too.
@@ -33,7 +35,16 @@ _COMPARED = 3
 _left_to_compare: dict[Any, int | None] = {}
 
 
-def imread(original: Callable[..., Any]) -> Callable[..., Any]:
+def look() -> list[tuple[Any, str, Callable[[Any], Any]]]:
+    """What is to be exchanged: where each function is, and what makes ours of it. None where a
+    script has functions of its own in their places."""
+    library = sys.modules["cv2"]
+    made = [(library, "imread", _imread), (library, "cvtColor", _cvt_color)]
+    is_own = all(isinstance(getattr(library, name), BuiltinFunctionType) for _, name, _ in made)
+    return made if is_own else []
+
+
+def _imread(original: Callable[..., Any]) -> Callable[..., Any]:
     def read(*given: Any, **more: Any) -> Any:
         made = None
         if not more and (len(given) == 1 or (len(given) == 2 and given[1] == _COLOURS)):
@@ -45,7 +56,7 @@ def imread(original: Callable[..., Any]) -> Callable[..., Any]:
     return read
 
 
-def cvt_color(original: Callable[..., Any]) -> Callable[..., Any]:
+def _cvt_color(original: Callable[..., Any]) -> Callable[..., Any]:
     def convert(*given: Any, **more: Any) -> Any:
         if given and type(given[0]) is LateArray:
             if len(given) == 2 and given[1] == _OTHER_ORDER and not more:
@@ -64,14 +75,15 @@ def _goes_to_compositions(frame: FrameType) -> bool:
 
 def _read(file: Any, by_opencv: Callable[[], Any]) -> Any:
     """None where OpenCV has to read it."""
-    with Image.open(file) as image:
-        if type(image) is not JpegImagePlugin.JpegImageFile:
-            return None
-        encoded = file_of(image, to_convert=True)
-        if encoded is None or image.getexif().get(_ORIENTATION, _UPRIGHT) != _UPRIGHT:
-            return None
-        kind, size = _kind_of(image), image.size
-    late = LateArray(encoded, whole(size), by_opencv, False)
+    with open(file, "rb") as opened:
+        encoded = opened.read()
+    if not encoded.startswith(_BEGIN_OF_JPEG):
+        return None
+    image = JpegImagePlugin.JpegImageFile(io.BytesIO(encoded))
+    if file_of(image) is None or image.getexif().get(_ORIENTATION, _UPRIGHT) != _UPRIGHT:
+        return None
+    kind = _kind_of(image)
+    late = LateArray(encoded, whole(image.size), by_opencv, False)
     left = _left_to_compare.setdefault(kind, _COMPARED)
     if left == 0:
         return late
@@ -97,4 +109,4 @@ def _has_pixels(late: LateArray, expected: Any) -> bool:
     return np.array_equal(part, in_all) and np.array_equal(np.asarray(late), expected)
 
 
-__all__ = ["cvt_color", "imread"]
+__all__ = ["look"]

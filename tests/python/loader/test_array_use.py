@@ -1,0 +1,158 @@
+"""Where a function's images of OpenCV go, by its source."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from types import FunctionType
+from typing import Any
+
+import pytest
+from unstarve.lowering.array_use import compositions_of, value_in
+from unstarve.lowering.inside import Unclear
+
+TRANSFORM = (("self", "transform"),)
+READ = "image = cv2.cvtColor(cv2.imread(self.paths[index]), cv2.COLOR_BGR2RGB)\n"
+ALBUMENT = 'image = self.transform(image=image)["image"]\n'
+
+
+def made(body: str, head: str = "def __getitem__(self, index):") -> FunctionType:
+    """A function of a module that has this source."""
+    indented = "".join(f"    {line}\n" for line in body.splitlines())
+    source = f"{head}\n{indented}"
+    name = f"<written {abs(hash(source))}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    scope: dict[str, Any] = {}
+    exec(compile(source, name, "exec"), scope)
+    function = next(value for value in scope.values() if isinstance(value, FunctionType))
+    return function
+
+
+TAKEN = {
+    "in one line": READ + ALBUMENT + "return image, 3",
+    "line by line": (
+        "path = self.root / self.names[index]\n"
+        "image = cv2.imread(str(path), cv2.IMREAD_COLOR)\n"
+        "if image is None:\n    raise FileNotFoundError(path)\n"
+        "image = cv2.cvtColor(image, cv2.COLOR_BGR2RGB)\n" + ALBUMENT + "return image"
+    ),
+    "where there is a transform": (
+        READ + "if self.transform:\n    " + ALBUMENT + "return image, self.labels[index]"
+    ),
+    "where there is one, asked for": (
+        READ + "if self.transform is not None:\n    " + ALBUMENT + "else:\n    image = 0\n"
+        "return image"
+    ),
+    "with a mask": (
+        READ + "mask = cv2.imread(self.masks[index], cv2.IMREAD_GRAYSCALE)\n"
+        "both = self.transform(image=image, mask=mask)\n"
+        'return both["image"], both["mask"].long()'
+    ),
+    "with a mask by number": (
+        READ + "mask = cv2.imread(self.masks[index], 0)\n"
+        "both = self.transform(image=image, mask=mask)\nreturn both"
+    ),
+    "with its size": (
+        READ + "height, width = image.shape[:2]\nboxes = self.boxes[index] / width\n"
+        "return self.transform(image=image, bboxes=boxes, labels=[1])"
+    ),
+    "without another order": "image = cv2.imread(self.paths[index])\nreturn self.transform(image=image)",
+    "in a file that is open": (
+        "with open(self.paths[index]) as file:\n    pass\n" + READ + ALBUMENT + "return image"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", TAKEN.values(), ids=TAKEN.keys())
+def test_only_compositions_get_the_image(body: str) -> None:
+    assert compositions_of(made(body).__code__) == TRANSFORM
+
+
+def test_each_composition_is_named_once() -> None:
+    body = (
+        READ + "if self.train:\n    out = self.train_aug(image=image)\n"
+        "else:\n    out = shared(image=image)\nreturn out, shared(image=image)"
+    )
+    found = compositions_of(made(body).__code__)
+    assert found == (("self", "train_aug"), ("shared",))
+
+
+ESCAPES = {
+    "returned": READ + "return image",
+    "returned without a transform": (
+        READ + "if self.transform and index:\n    " + ALBUMENT + "return image"
+    ),
+    "returned behind another's": (
+        READ + "if self.other:\n    image = self.transform(image=image)\nreturn image"
+    ),
+    "kept": READ + "self.last = image\n" + ALBUMENT + "return image",
+    "in a list": READ + "views = [image]\n" + ALBUMENT + "return views",
+    "computed with": READ + "image = image / 255\n" + ALBUMENT + "return image",
+    "changed": READ + "image[0] = 0\n" + ALBUMENT + "return image",
+    "changed in place": READ + "image += 1\n" + ALBUMENT + "return image",
+    "resized": READ + "image = cv2.resize(image, (9, 9))\n" + ALBUMENT + "return image",
+    "in grey": (
+        "image = cv2.cvtColor(cv2.imread(self.paths[0]), cv2.COLOR_BGR2GRAY)\n"
+        + ALBUMENT
+        + "return image"
+    ),
+    "as a mask too": READ + "return self.transform(image=image, mask=image)",
+    "by position": READ + "return self.transform(image)",
+    "of a function within": READ + "get = lambda: image\n" + ALBUMENT + "return get()",
+    "of all variables": READ + ALBUMENT + "return image, locals()",
+    "of a loop": "for _ in range(2):\n    " + READ + ALBUMENT + "return image",
+    "tried": "try:\n    " + READ + "except OSError:\n    pass\n" + ALBUMENT + "return image",
+    "a list of them": (
+        "images = [cv2.imread(path) for path in self.paths]\n" + READ + ALBUMENT + "return images"
+    ),
+    "by another name": "read = cv2.imread\n" + READ + ALBUMENT + "return read(self.paths[1])",
+    "flags that nobody knows": (
+        READ + "mask = cv2.imread(self.masks[0], self.flags)\n" + ALBUMENT + "return mask"
+    ),
+    "flags by keyword": (
+        READ + "mask = cv2.imread(self.masks[0], flags=1)\n" + ALBUMENT + "return mask"
+    ),
+    "another composition by then": (
+        READ + "self.transform = str\n" + ALBUMENT + "return image"
+    ),
+    "a composition of the function's own": (
+        "transform = self.transform\n" + READ + "return transform(image=image)"
+    ),
+    "no image at all": "return self.transform(image=index)",
+    "a generator": READ + "yield self.transform(image=image)",
+}
+
+
+@pytest.mark.parametrize("body", ESCAPES.values(), ids=ESCAPES.keys())
+def test_an_image_that_goes_elsewhere_is_told(body: str) -> None:
+    assert compositions_of(made(body).__code__) == ()
+
+
+def test_a_source_that_is_no_more_what_runs_counts_for_nothing() -> None:
+    function = made(READ + ALBUMENT + "return image, 1")
+    name = function.__code__.co_filename
+    size, time, lines, _ = linecache.cache[name]  # type: ignore[misc]
+    linecache.cache[name] = (size, time, [*lines[:-1], "    return image, 2\n"], name)
+    assert compositions_of(function.__code__) == ()
+
+
+class Owner:
+    def __init__(self) -> None:
+        self.transform = [1]
+
+    @property
+    def asked(self) -> Any:
+        raise AssertionError("nobody asks a property")
+
+    def frame(self) -> Any:
+        return sys._getframe()
+
+
+def test_names_are_looked_up_where_the_function_is() -> None:
+    owner = Owner()
+    frame = owner.frame()
+    assert value_in(frame, ("self", "transform")) is owner.transform
+    assert value_in(frame, ("sys", "modules")) is sys.modules
+    for names in (("self", "asked"), ("self", "gone"), ("nowhere",)):
+        with pytest.raises(Unclear):
+            value_in(frame, names)
