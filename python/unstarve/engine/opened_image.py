@@ -74,6 +74,8 @@ class OpenedImage(Image.Image):  # type: ignore[misc]
         self._size = self.cut.size
         self.info = of.info.copy()
         self.encoded = encoded
+        #: Of a JPEG: what its file says of each channel.
+        self.layers = of.layers if isinstance(of, OpenedImage) else getattr(of, "layer", ())
         #: By compositions.
         self.views = 0
         self._bitmap: bytes | None = None
@@ -153,7 +155,7 @@ class OpenedImage(Image.Image):  # type: ignore[misc]
         return self
 
     def _become(self, pixels: Any) -> None:
-        for name in ("encoded", "cut", "views", "_bitmap"):
+        for name in ("encoded", "layers", "cut", "views", "_bitmap"):
             self.__dict__.pop(name, None)
         self.__class__ = Image.Image
         self.im = pixels

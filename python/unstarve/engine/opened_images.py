@@ -23,7 +23,7 @@ import torch
 from PIL import Image, PngImagePlugin
 
 from unstarve.engine import png_loading, tensor_functions
-from unstarve.engine.arrays import albumented, opencv
+from unstarve.engine.arrays import albumented, reading
 from unstarve.engine.cut import Cut
 from unstarve.engine.native_options import EPOCHS, most_pixels
 from unstarve.engine.native_plan import native_plan, plan_obstacle
@@ -295,7 +295,7 @@ def install() -> None:
             _process.kinds.add(composition)
             _exchange(composition, method, _of_one_image)
     if reads_arrays():
-        for owner, name, make in [*albumented.look(), *opencv.look()]:
+        for owner, name, make in [*albumented.look(), *reading.look()]:
             _exchange(owner, name, make)
 
 

@@ -1,7 +1,8 @@
-"""Where a function's images of OpenCV go: whether to compositions of albumentations alone.
+"""Where a function's arrays of images go: whether to compositions of albumentations alone.
 
-A data set's `__getitem__` reads an image, changes the order of its channels and gives it to a
-composition. Where its source shows that nobody else gets the array, the array may be decoded later.
+A data set's `__getitem__` reads an image by OpenCV, or makes an array of what Pillow opened, and
+gives it to a composition. Where its source shows that nobody else gets the array, the array may be
+decoded later.
 The source counts only where compiling it gives the very code that runs. Nothing of it is run.
 """
 
@@ -12,12 +13,22 @@ import functools
 import inspect
 from collections.abc import Iterator
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from unstarve.lowering.inside import Unclear, attribute, source_of
 
 #: How a composition is named: `self.transform` is ("self", "transform").
 Names = tuple[str, ...]
+
+
+class Use(NamedTuple):
+    """Of the arrays in a function."""
+
+    #: The callables that get them, each as `callable(image=array)`.
+    compositions: tuple[Names, ...]
+    #: The first and the last line of each call that makes one.
+    lines: tuple[tuple[int, int], ...]
+
 
 _UNREADABLE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 #: What of an array is known before it is decoded.
@@ -29,19 +40,20 @@ _SEES_ALL = frozenset({"locals", "vars", "eval", "exec", "dir"})
 
 
 @functools.lru_cache(maxsize=256)
-def compositions_of(code: CodeType) -> tuple[Names, ...]:
-    """The callables that get the arrays which `cv2.imread` gives this function, each as
-    `callable(image=array)`; none where anything else may get one, or nobody can tell."""
+def use_of(code: CodeType) -> Use | None:
+    """What becomes of the arrays that `cv2.imread(file)` and `numpy.array(image)` make on these
+    lines; None where anything else may get one, or nobody can tell."""
     node = None if code.co_flags & _UNREADABLE else source_of(code)
     if not isinstance(node, ast.FunctionDef):
-        return ()
+        return None
     try:
         reader = _Reader(code)
         reader.run(node.body)
         reader.check_names(node)
+        lines = reader.lines_in(node)
     except Unclear:
-        return ()
-    return tuple(dict.fromkeys(reader.compositions))
+        return None
+    return Use(tuple(dict.fromkeys(reader.compositions)), lines) if reader.compositions else None
 
 
 def value_in(frame: FrameType, names: Names) -> Any:
@@ -72,6 +84,10 @@ class _Reader:
         self._images: set[str] = set()
         #: Those that are one anywhere.
         self._ever: set[str] = set()
+        #: Locals that Pillow opened, and was told to convert to RGB.
+        self._pictures: set[str] = set()
+        #: Calls that make an image, by their identity.
+        self._sources: dict[int, ast.Call] = {}
 
     def run(self, body: list[ast.stmt]) -> None:
         for statement in body:
@@ -85,6 +101,16 @@ class _Reader:
                 self.run(statement.body)
             else:
                 self._check(statement)
+
+    def lines_in(self, node: ast.FunctionDef) -> tuple[tuple[int, int], ...]:
+        """Of the calls that make an image: no other on the same lines looks like one of them."""
+        lines = [_lines_of(call) for call in self._sources.values()]
+        for call in ast.walk(node):
+            if isinstance(call, ast.Call) and _makes_array(call) and id(call) not in self._sources:
+                begin, end = _lines_of(call)
+                if any(begin <= last and first <= end for first, last in lines):
+                    raise Unclear
+        return tuple(lines)
 
     def check_names(self, node: ast.FunctionDef) -> None:
         """Of the whole function: no inner function sees an image, and the compositions stay."""
@@ -113,13 +139,18 @@ class _Reader:
         for target in statement.targets:
             if isinstance(target, ast.Name):
                 self._images.discard(target.id)
+                self._pictures.discard(target.id)
+                if self._is_picture(statement.value):
+                    self._pictures.add(target.id)
                 if is_image:
                     self._images.add(target.id)
                     self._ever.add(target.id)
             elif is_image:
                 raise Unclear
             elif isinstance(target, ast.Tuple) and all(_is_name(part) for part in target.elts):
-                self._images -= {part.id for part in target.elts if isinstance(part, ast.Name)}
+                others = {part.id for part in target.elts if isinstance(part, ast.Name)}
+                self._images -= others
+                self._pictures -= others
             else:
                 self._check(target)
 
@@ -149,11 +180,21 @@ class _Reader:
         if not isinstance(expression, ast.Call) or expression.keywords:
             return False
         given = expression.args
-        if _is_method(expression, "imread") and _reads_colours(given):
+        is_read = _is_method(expression, "imread") and _reads_colours(given)
+        is_made = _makes_array(expression) and len(given) == 1 and self._is_picture(given[0])
+        if is_read or is_made:
             self._check(given[0])
+            self._sources[id(expression)] = expression
             return True
         is_order = len(given) == 2 and _is_one_of(given[1], _ORDERS)
         return is_order and _is_method(expression, "cvtColor") and self._is_image(given[0])
+
+    def _is_picture(self, expression: ast.expr) -> bool:
+        """`image.convert("RGB")`, or a local that was given it."""
+        if isinstance(expression, ast.Name):
+            return expression.id in self._pictures
+        is_call = isinstance(expression, ast.Call) and isinstance(expression.func, ast.Attribute)
+        return is_call and ast.unparse(expression).endswith(".convert('RGB')")
 
     def _check(self, node: ast.AST) -> None:
         """That no image goes anywhere from here but into compositions."""
@@ -221,6 +262,14 @@ def _is_method(call: ast.Call, name: str) -> bool:
     return isinstance(function, ast.Attribute) and function.attr == name and _is_name(function.value)
 
 
+def _makes_array(call: ast.Call) -> bool:
+    return _is_method(call, "array") or _is_method(call, "asarray")
+
+
+def _lines_of(call: ast.Call) -> tuple[int, int]:
+    return call.lineno, call.end_lineno or call.lineno
+
+
 def _is_one_of(expression: ast.expr, names: frozenset[str]) -> bool:
     return isinstance(expression, ast.Attribute) and expression.attr in names
 
@@ -241,4 +290,4 @@ def _is_other(given: list[ast.expr]) -> bool:
     return is_number or (flags is not None and _is_one_of(flags, _OTHER_FLAGS))
 
 
-__all__ = ["Names", "compositions_of", "value_in"]
+__all__ = ["Use", "use_of", "value_in"]

@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any
 
 import pytest
-from unstarve.lowering.array_use import compositions_of, value_in
+from unstarve.lowering.array_use import use_of, value_in
 from unstarve.lowering.inside import Unclear
 
 TRANSFORM = (("self", "transform"),)
@@ -28,6 +28,12 @@ def made(body: str, head: str = "def __getitem__(self, index):") -> FunctionType
     return function
 
 
+def compositions_of(code: Any) -> Any:
+    use = use_of(code)
+    return None if use is None else use.compositions
+
+
+PICTURE = 'image = np.array(Image.open(self.paths[index]).convert("RGB"))\n'
 TAKEN = {
     "in one line": READ + ALBUMENT + "return image, 3",
     "line by line": (
@@ -57,6 +63,13 @@ TAKEN = {
         "return self.transform(image=image, bboxes=boxes, labels=[1])"
     ),
     "without another order": "image = cv2.imread(self.paths[index])\nreturn self.transform(image=image)",
+    "by Pillow": PICTURE + ALBUMENT + "return image, np.array(self.labels[index])",
+    "by Pillow, line by line": (
+        'picture = Image.open(self.paths[index]).convert("RGB")\nwidth = picture.width\n'
+        "label = np.asarray(self.labels[index])\nimage = np.asarray(picture)\n"
+        + ALBUMENT
+        + "return image, label, picture.size"
+    ),
     "in a file that is open": (
         "with open(self.paths[index]) as file:\n    pass\n" + READ + ALBUMENT + "return image"
     ),
@@ -119,13 +132,28 @@ ESCAPES = {
         "transform = self.transform\n" + READ + "return transform(image=image)"
     ),
     "no image at all": "return self.transform(image=index)",
+    "of Pillow, as floats": PICTURE.replace('"RGB")', '"RGB"), float') + ALBUMENT + "return image",
+    "of Pillow, returned": PICTURE + "return image",
+    "of Pillow, two on a line": (
+        "image, other = np.array(self.picture), 1\n"
+        + PICTURE.strip()
+        + "; label = np.array(self.label)\n"
+        + ALBUMENT
+        + "return label"
+    ),
     "a generator": READ + "yield self.transform(image=image)",
 }
 
 
 @pytest.mark.parametrize("body", ESCAPES.values(), ids=ESCAPES.keys())
 def test_an_image_that_goes_elsewhere_is_told(body: str) -> None:
-    assert compositions_of(made(body).__code__) == ()
+    assert use_of(made(body).__code__) is None
+
+
+def test_only_lines_that_make_such_an_image_count() -> None:
+    body = "label = np.array(self.label)\n" + PICTURE + "\n" + ALBUMENT + "return image, label"
+    use = use_of(made(body).__code__)
+    assert use is not None and use.lines == ((3, 3),)
 
 
 def test_a_source_that_is_no_more_what_runs_counts_for_nothing() -> None:
@@ -133,7 +161,7 @@ def test_a_source_that_is_no_more_what_runs_counts_for_nothing() -> None:
     name = function.__code__.co_filename
     size, time, lines, _ = linecache.cache[name]  # type: ignore[misc]
     linecache.cache[name] = (size, time, [*lines[:-1], "    return image, 2\n"], name)
-    assert compositions_of(function.__code__) == ()
+    assert use_of(function.__code__) is None
 
 
 class Owner:

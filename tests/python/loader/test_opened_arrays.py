@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import unstarve
 from made_photos import make_photos
 from PIL import Image
 from torch.utils import data
-from unstarve.engine.arrays import albumented, late_array, opencv
+from unstarve.engine.arrays import albumented, late_array, reading
 from unstarve.engine.opening_view import SWITCH, reads_arrays
 
 os.environ["NO_ALBUMENTATIONS_UPDATE"] = "1"  # it would ask the network for a newer one
@@ -41,6 +42,22 @@ class Photos(data.Dataset[Any]):  # type: ignore[misc]
         return self.transform(image=image)["image"], index
 
 
+class OpenedByPillow(Photos):
+    def __getitem__(self, index: int) -> Any:
+        image = np.array(Image.open(self.paths[index]).convert("RGB"))
+        if self.transform:
+            image = self.transform(image=image)["image"]
+        return image, index
+
+
+class OpenedBefore(Photos):
+    def __getitem__(self, index: int) -> Any:
+        picture = unstarve.open_image(self.paths[index]).convert("RGB")
+        label = np.array([index])
+        image = np.asarray(picture)
+        return self.transform(image=image)["image"], label
+
+
 class WithMasksAndBoxes(Photos):
     def __getitem__(self, index: int) -> Any:
         image = cv2.imread(str(self.paths[index]), cv2.IMREAD_COLOR)
@@ -60,9 +77,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def decoded(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """All is exchanged in this process as in a worker, and nothing is compared any more: each
     image's part that the engine decodes, its width and height."""
-    for owner, name, make in [*albumented.look(), *opencv.look()]:
+    for owner, name, make in [*albumented.look(), *reading.look()]:
         monkeypatch.setattr(owner, name, make(getattr(owner, name)))
-    monkeypatch.setattr(opencv, "_left_to_compare", _Never())
+    monkeypatch.setattr(reading, "_left_to_compare", _Never())
     monkeypatch.setattr(albumented._library, "left_to_compare", _Never())
     sizes: list[Any] = []
     original = late_array.by_engine
@@ -173,8 +190,20 @@ def test_a_crop_decodes_a_crop(folder: Path, decoded: list[Any]) -> None:
     assert all(width * height < 0.22 * 102 * 70 for width, height in decoded)
 
 
-def test_batches_of_worker_processes_are_torchs(folder: Path) -> None:
-    dataset = Photos(folder, COMPOSITIONS["crop, resized"]())
+def test_a_crop_of_pillows_decodes_a_crop(folder: Path, decoded: list[Any]) -> None:
+    dataset = OpenedBefore(folder, composed(albu.CenterCrop(30, 20), *to_tensor()))
+    plain = composed(albu.CenterCrop(30, 20), *to_tensor())
+    for index, path in enumerate(dataset.paths):
+        pixels = np.array(Image.open(path).convert("RGB"))
+        image, label = dataset[index]
+        assert torch.equal(image, plain(image=pixels)["image"])
+        assert label.tolist() == [index]
+    assert decoded == [(20, 30)] * 12
+
+
+@pytest.mark.parametrize("kind", [Photos, OpenedByPillow])
+def test_batches_of_worker_processes_are_torchs(kind: Any, folder: Path) -> None:
+    dataset = kind(folder, COMPOSITIONS["crop, resized"]())
     loader = unstarve.DataLoader(dataset, **WORKERS)
     assert loader.explain().engine == "workers"
     assert any("albumentations" in note for note in loader.explain().notes)
@@ -247,7 +276,7 @@ def test_pixels_that_differ_are_noticed(
 
     monkeypatch.setattr(late_array, "by_engine", wrong)
     left: dict[Any, Any] = {}
-    monkeypatch.setattr(opencv, "_left_to_compare", left)
+    monkeypatch.setattr(reading, "_left_to_compare", left)
     dataset = Photos(folder, composed(albu.CenterCrop(30, 30)))
     for index, path in enumerate(dataset.paths):
         assert np.array_equal(dataset[index][0], by_opencv(path, dataset.transform))
@@ -338,9 +367,13 @@ def test_other_versions_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_functions_of_the_script_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert len(opencv.look()) == 2
+    names = [name for _, name, _ in reading.look()]
+    assert names == ["imread", "cvtColor", "array", "asarray"]
+    with monkeypatch.context() as other:
+        other.setitem(sys.modules, "numba", sys)
+        assert [name for _, name, _ in reading.look()] == names[:2]
     monkeypatch.setattr(cv2, "imread", lambda path: np.zeros((9, 9, 3), np.uint8))
-    assert opencv.look() == []
+    assert reading.look() == []
 
 
 def test_an_image_that_is_kept_is_an_array(folder: Path, decoded: list[Any]) -> None:

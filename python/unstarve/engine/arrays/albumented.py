@@ -106,11 +106,11 @@ def _compose(original: Any) -> Any:
         if type(late) is not LateArray:
             return original(composition, *given, **data)
         if given or not is_known(composition):
-            return original(composition, *given, **{**data, "image": np.asarray(late)})
+            return original(composition, *given, **{**data, "image": late.pixels()})
         data["image"] = Waiting.of(late)
         made = original(composition, **data)
         if type(made.get("image")) is Waiting:
-            made["image"] = np.asarray(made["image"].late)
+            made["image"] = made["image"].late.pixels()
         return made
 
     return call
@@ -120,7 +120,7 @@ def _transform(original: Any) -> Any:
     def call(transform: Any, *given: Any, **data: Any) -> Any:
         waiting = data.get("image")
         if type(waiting) is Waiting and _rule_of(transform, _library.late) is None:
-            data["image"] = np.asarray(waiting.late)
+            data["image"] = waiting.late.pixels()
         return original(transform, *given, **data)
 
     return call
@@ -166,10 +166,15 @@ def _applied(transform: Any, rule: _Rule, image: Any, params: dict[str, Any]) ->
         return None
     if made is not None and left == 0:
         return Waiting.of(made) if isinstance(made, LateArray) else made
-    expected = np.ascontiguousarray(transform.apply(np.asarray(image), **params))
+    expected = np.ascontiguousarray(transform.apply(_pixels_of(image), **params))
     if made is not None and left is not None:
-        _library.left_to_compare[kind] = left - 1 if _is_same(np.asarray(made), expected) else None
+        is_same = _is_same(_pixels_of(made), expected)
+        _library.left_to_compare[kind] = left - 1 if is_same else None
     return expected
+
+
+def _pixels_of(image: Any) -> Any:
+    return image.pixels() if type(image) is LateArray else image
 
 
 def _is_same(one: Any, other: Any) -> bool:
@@ -187,7 +192,7 @@ def _resized_crop(transform: Any, late: LateArray, params: dict[str, Any]) -> An
     if part is None:
         return None
     height, width, _ = part.shape
-    made = transform.apply(np.asarray(part), crop_coords=(0, 0, width, height), **params)
+    made = transform.apply(part.pixels(), crop_coords=(0, 0, width, height), **params)
     return np.ascontiguousarray(made)
 
 

@@ -25,6 +25,9 @@ class LateArray(ImageArray):
         self._fallback = fallback
         self._red_first = red_first
 
+    def pixels(self) -> Any:
+        return self.__array__()
+
     def in_other_order(self) -> LateArray:
         """With the first channel last."""
         return LateArray(self._encoded, self._whole, self._fallback, not self._red_first)
