@@ -75,7 +75,7 @@ class OpenedImage(Image.Image):  # type: ignore[misc]
         self.info = of.info.copy()
         self.encoded = encoded
         #: Of a JPEG: what its file says of each channel.
-        self.layers = of.layers if isinstance(of, OpenedImage) else getattr(of, "layer", ())
+        self.layers: Any = of.layers if isinstance(of, OpenedImage) else getattr(of, "layer", ())
         #: By compositions.
         self.views = 0
         self._bitmap: bytes | None = None

@@ -36,8 +36,8 @@ from unstarve.engine.opened_image import (
     here,
     pillows,
 )
-from unstarve.engine.pillow_files import KINDS, file_of, leave_file, waits_in_memory
 from unstarve.engine.opening_view import reads_arrays
+from unstarve.engine.pillow_files import KINDS, file_of, leave_file, waits_in_memory
 from unstarve.engine.prefix_images import PrefixImages
 from unstarve.lowering.composition import Prefix, read_prefix
 from unstarve.lowering.inside import steps_within

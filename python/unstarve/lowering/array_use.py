@@ -258,8 +258,8 @@ def _is_asked_for_none(test: ast.Compare) -> bool:
 
 
 def _is_method(call: ast.Call, name: str) -> bool:
-    function = call.func
-    return isinstance(function, ast.Attribute) and function.attr == name and _is_name(function.value)
+    names = _names(call.func)
+    return names is not None and len(names) == 2 and names[1] == name
 
 
 def _makes_array(call: ast.Call) -> bool:

@@ -24,8 +24,7 @@ def made(body: str, head: str = "def __getitem__(self, index):") -> FunctionType
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     scope: dict[str, Any] = {}
     exec(compile(source, name, "exec"), scope)
-    function = next(value for value in scope.values() if isinstance(value, FunctionType))
-    return function
+    return next(value for value in scope.values() if isinstance(value, FunctionType))
 
 
 def compositions_of(code: Any) -> Any:
@@ -62,7 +61,7 @@ TAKEN = {
         READ + "height, width = image.shape[:2]\nboxes = self.boxes[index] / width\n"
         "return self.transform(image=image, bboxes=boxes, labels=[1])"
     ),
-    "without another order": "image = cv2.imread(self.paths[index])\nreturn self.transform(image=image)",
+    "without another order": "image = cv2.imread(self.paths[index])\n" + ALBUMENT + "return image",
     "by Pillow": PICTURE + ALBUMENT + "return image, np.array(self.labels[index])",
     "by Pillow, line by line": (
         'picture = Image.open(self.paths[index]).convert("RGB")\nwidth = picture.width\n'
@@ -125,9 +124,7 @@ ESCAPES = {
     "flags by keyword": (
         READ + "mask = cv2.imread(self.masks[0], flags=1)\n" + ALBUMENT + "return mask"
     ),
-    "another composition by then": (
-        READ + "self.transform = str\n" + ALBUMENT + "return image"
-    ),
+    "another composition by then": (READ + "self.transform = str\n" + ALBUMENT + "return image"),
     "a composition of the function's own": (
         "transform = self.transform\n" + READ + "return transform(image=image)"
     ),

@@ -16,12 +16,13 @@ import unstarve
 from made_photos import make_photos
 from PIL import Image
 from torch.utils import data
-from unstarve.engine.arrays import albumented, late_array, reading
+from unstarve.engine import opened_image
+from unstarve.engine.arrays import albumented, reading
 from unstarve.engine.opening_view import SWITCH, reads_arrays
 
 os.environ["NO_ALBUMENTATIONS_UPDATE"] = "1"  # it would ask the network for a newer one
-import albumentations as albu  # noqa: E402
-from albumentations.pytorch import ToTensorV2  # noqa: E402
+import albumentations as albu
+from albumentations.pytorch import ToTensorV2
 
 cv2.setNumThreads(0)  # its threads would outlive a test
 WORKERS = {"num_workers": 1, "batch_size": 4}
@@ -82,13 +83,13 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     monkeypatch.setattr(reading, "_left_to_compare", _Never())
     monkeypatch.setattr(albumented._library, "left_to_compare", _Never())
     sizes: list[Any] = []
-    original = late_array.by_engine
+    original = opened_image.by_engine
 
     def by_engine(encoded: bytes, cut: Any) -> Any:
         sizes.append(cut.size)
         return original(encoded, cut)
 
-    monkeypatch.setattr(late_array, "by_engine", by_engine)
+    monkeypatch.setattr(opened_image, "by_engine", by_engine)
     return sizes
 
 
@@ -120,9 +121,7 @@ COMPOSITIONS: dict[str, Callable[[], Any]] = {
     "flips first": lambda: composed(
         albu.HorizontalFlip(p=0.5), albu.VerticalFlip(p=1), albu.RandomCrop(33, 35), *to_tensor()
     ),
-    "padding": lambda: composed(
-        albu.PadIfNeeded(64, 95), albu.RandomCrop(60, 95), *to_tensor()
-    ),
+    "padding": lambda: composed(albu.PadIfNeeded(64, 95), albu.RandomCrop(60, 95), *to_tensor()),
     "padding by the crop": lambda: composed(
         albu.RandomCrop(80, 80, pad_if_needed=True), *to_tensor()
     ),
@@ -162,9 +161,7 @@ COMPOSITIONS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("name", COMPOSITIONS)
-def test_values_are_those_of_torchs_loader(
-    name: str, folder: Path, decoded: list[Any]
-) -> None:
+def test_values_are_those_of_torchs_loader(name: str, folder: Path, decoded: list[Any]) -> None:
     transform = COMPOSITIONS[name]
     paths = sorted(folder.iterdir())
     dataset = Photos(folder, transform())
@@ -274,7 +271,7 @@ def test_pixels_that_differ_are_noticed(
         width, height = cut.size
         return bytearray(3 * width * height)
 
-    monkeypatch.setattr(late_array, "by_engine", wrong)
+    monkeypatch.setattr(opened_image, "by_engine", wrong)
     left: dict[Any, Any] = {}
     monkeypatch.setattr(reading, "_left_to_compare", left)
     dataset = Photos(folder, composed(albu.CenterCrop(30, 30)))
@@ -298,9 +295,9 @@ def test_a_transform_of_ours_that_differs_is_noticed(
     plain = composed(albu.CenterCrop(30, 30), albu.Normalize())
     for index, path in enumerate(dataset.paths):
         pixels = np.asarray(Image.open(path).convert("RGB"))
-        assert np.array_equal(dataset[index][0], plain.transforms[1].apply(
-            plain.transforms[0](image=pixels)["image"]
-        ))
+        assert np.array_equal(
+            dataset[index][0], plain.transforms[1].apply(plain.transforms[0](image=pixels)["image"])
+        )
     assert left == {albu.CenterCrop: 0, albu.Normalize: None}
 
 
@@ -315,9 +312,7 @@ class Called(albu.HorizontalFlip):  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("kind", [Mirrored, Called])
-def test_classes_of_the_script_get_pixels(
-    kind: Any, folder: Path, decoded: list[Any]
-) -> None:
+def test_classes_of_the_script_get_pixels(kind: Any, folder: Path, decoded: list[Any]) -> None:
     dataset = Photos(folder, composed(kind(p=1), albu.CenterCrop(30, 30)))
     made, path = dataset[0][0], dataset.paths[0]
     assert np.array_equal(made, by_opencv(path, dataset.transform))

@@ -139,11 +139,13 @@ def _rule_of(transform: Any, kinds: dict[type, _Kind]) -> _Rule | None:
 def _apply(original: Any) -> Any:
     def apply(transform: Any, params: dict[str, Any], *given: Any, **data: Any) -> Any:
         image = data.get("image")
-        is_late = type(image) is Waiting
-        rule = _rule_of(transform, _library.late if is_late else _library.here)
+        kinds = _library.here
+        if type(image) is Waiting:
+            image, kinds = image.late, _library.late
+        rule = _rule_of(transform, kinds)
         if rule is None:
             return original(transform, params, *given, **data)
-        image = _applied(transform, rule, image.late if is_late else image, params)
+        image = _applied(transform, rule, image, params)
         if image is None:
             return original(transform, params, *given, **data)
         others = {name: value for name, value in data.items() if name != "image"}

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from unstarve.engine import opened_image
 from unstarve.engine.cut import Cut
 from unstarve.engine.image_files import ImageArray
-from unstarve.engine.opened_image import by_engine
 
 #: All pixels of the file, upright, blue first: what reads them where the engine cannot.
 Fallback = Callable[[], Any]
@@ -48,7 +48,7 @@ class LateArray(ImageArray):
         return LateArray(self._encoded, cut, self._fallback, self._red_first)
 
     def _cut(self, cut: Cut) -> Any:
-        made = by_engine(self._encoded, cut)
+        made = opened_image.by_engine(self._encoded, cut)
         if made is None:
             return self._cut_of_all(self._fallback(), cut)
         width, height = cut.size

@@ -11,6 +11,7 @@ import functools
 import io
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import BuiltinFunctionType, FrameType
 from typing import Any
 
@@ -99,8 +100,7 @@ def _goes_to_compositions(frame: FrameType) -> bool:
 
 def _read(file: Any, by_opencv: Callable[[], Any]) -> Any:
     """None where OpenCV has to read it."""
-    with open(file, "rb") as opened:
-        encoded = opened.read()
+    encoded = Path(file).read_bytes()
     if not encoded.startswith(_BEGIN_OF_JPEG):
         return None
     image = JpegImagePlugin.JpegImageFile(io.BytesIO(encoded))
