@@ -177,6 +177,8 @@ class _Reader:
     def _is_image(self, expression: ast.AST) -> bool:
         if isinstance(expression, ast.Name):
             return expression.id in self._images
+        if isinstance(expression, ast.Subscript) and _turns_channels(expression.slice):
+            return self._is_image(expression.value)
         if not isinstance(expression, ast.Call) or expression.keywords:
             return False
         given = expression.args
@@ -264,6 +266,11 @@ def _is_method(call: ast.Call, name: str) -> bool:
 
 def _makes_array(call: ast.Call) -> bool:
     return _is_method(call, "array") or _is_method(call, "asarray")
+
+
+def _turns_channels(key: ast.expr) -> bool:
+    """`[:, :, ::-1]` or `[..., ::-1]`."""
+    return ast.unparse(key).strip("()") in (":, :, ::-1", "..., ::-1")
 
 
 def _lines_of(call: ast.Call) -> tuple[int, int]:

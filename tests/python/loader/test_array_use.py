@@ -62,6 +62,11 @@ TAKEN = {
         "return self.transform(image=image, bboxes=boxes, labels=[1])"
     ),
     "without another order": "image = cv2.imread(self.paths[index])\n" + ALBUMENT + "return image",
+    "turned by hand": (
+        "image = cv2.imread(self.paths[index])[:, :, ::-1]\nimage = image[..., ::-1]\n"
+        + ALBUMENT
+        + "return image"
+    ),
     "by Pillow": PICTURE + ALBUMENT + "return image, np.array(self.labels[index])",
     "by Pillow, line by line": (
         'picture = Image.open(self.paths[index]).convert("RGB")\nwidth = picture.width\n'
@@ -100,6 +105,8 @@ ESCAPES = {
     "kept": READ + "self.last = image\n" + ALBUMENT + "return image",
     "in a list": READ + "views = [image]\n" + ALBUMENT + "return views",
     "computed with": READ + "image = image / 255\n" + ALBUMENT + "return image",
+    "cut by hand": READ + "image = image[:9, :9]\n" + ALBUMENT + "return image",
+    "every second": READ + "image = image[:, ::-1]\n" + ALBUMENT + "return image",
     "changed": READ + "image[0] = 0\n" + ALBUMENT + "return image",
     "changed in place": READ + "image += 1\n" + ALBUMENT + "return image",
     "resized": READ + "image = cv2.resize(image, (9, 9))\n" + ALBUMENT + "return image",

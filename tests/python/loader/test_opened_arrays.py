@@ -43,6 +43,13 @@ class Photos(data.Dataset[Any]):  # type: ignore[misc]
         return self.transform(image=image)["image"], index
 
 
+class TurnedByHand(Photos):
+    def __getitem__(self, index: int) -> Any:
+        image = cv2.imread(str(self.paths[index]))[..., ::-1]
+        image = image[:, :, ::-1]
+        return self.transform(image=image[:, :, ::-1])["image"], index
+
+
 class OpenedByPillow(Photos):
     def __getitem__(self, index: int) -> Any:
         image = np.array(Image.open(self.paths[index]).convert("RGB"))
@@ -187,14 +194,15 @@ def test_a_crop_decodes_a_crop(folder: Path, decoded: list[Any]) -> None:
     assert all(width * height < 0.22 * 102 * 70 for width, height in decoded)
 
 
-def test_a_crop_of_pillows_decodes_a_crop(folder: Path, decoded: list[Any]) -> None:
-    dataset = OpenedBefore(folder, composed(albu.CenterCrop(30, 20), *to_tensor()))
+@pytest.mark.parametrize("kind", [OpenedBefore, TurnedByHand])
+def test_other_ways_to_an_array(kind: Any, folder: Path, decoded: list[Any]) -> None:
+    dataset = kind(folder, composed(albu.CenterCrop(30, 20), *to_tensor()))
     plain = composed(albu.CenterCrop(30, 20), *to_tensor())
     for index, path in enumerate(dataset.paths):
         pixels = np.array(Image.open(path).convert("RGB"))
         image, label = dataset[index]
         assert torch.equal(image, plain(image=pixels)["image"])
-        assert label.tolist() == [index]
+        assert np.all(label == index)
     assert decoded == [(20, 30)] * 12
 
 

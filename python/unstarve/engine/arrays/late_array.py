@@ -14,6 +14,10 @@ from unstarve.engine.image_files import ImageArray
 #: All pixels of the file, upright, blue first: what reads them where the engine cannot.
 Fallback = Callable[[], Any]
 
+_PLAIN = (slice, type(...))
+_ALL, _BACKWARDS = slice(None), slice(None, None, -1)
+_OTHER_ORDER = ((_ALL, _ALL, _BACKWARDS), (..., _BACKWARDS))
+
 
 class LateArray(ImageArray):
     """uint8, height x width x 3. What is cropped and mirrored before somebody wants the pixels is
@@ -27,6 +31,12 @@ class LateArray(ImageArray):
 
     def pixels(self) -> Any:
         return self.__array__()
+
+    def __getitem__(self, key: Any) -> Any:
+        is_plain = isinstance(key, tuple) and all(isinstance(part, _PLAIN) for part in key)
+        if self._pixels is None and is_plain and key in _OTHER_ORDER:
+            return self.in_other_order()
+        return super().__getitem__(key)
 
     def in_other_order(self) -> LateArray:
         """With the first channel last."""
