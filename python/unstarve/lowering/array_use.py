@@ -158,6 +158,7 @@ class _Reader:
         decides = _asks_for(branch.test)
         if decides is not None and self._is_called_in(branch.body, decides):
             # It is there: whoever reads this sees to that before an array is decoded later.
+            self.compositions.append(decides)
             self.run(branch.body)
             return
         self._check(branch.test)

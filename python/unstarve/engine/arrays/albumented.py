@@ -48,6 +48,8 @@ class _Library:
         self.here: dict[type, _Kind] = {}
         #: By kind: results that are still compared, None where they differ.
         self.left_to_compare: dict[type, int | None] = {}
+        #: The data set makes several views of each image.
+        self.makes_views = False
         #: Compositions of transforms, which do nothing themselves.
         self.containers: tuple[type, ...] = ()
 
@@ -105,7 +107,9 @@ def _compose(original: Any) -> Any:
         late = data.get("image")
         if type(late) is not LateArray:
             return original(composition, *given, **data)
-        if given or not is_known(composition):
+        late.views += 1
+        _library.makes_views = _library.makes_views or late.views > 1
+        if given or _library.makes_views or not is_known(composition):
             return original(composition, *given, **{**data, "image": late.pixels()})
         data["image"] = Waiting.of(late)
         made = original(composition, **data)

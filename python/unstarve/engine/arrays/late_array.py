@@ -28,6 +28,8 @@ class LateArray(ImageArray):
         self._whole = cut
         self._fallback = fallback
         self._red_first = red_first
+        #: By compositions.
+        self.views = 0
 
     def pixels(self) -> Any:
         return self.__array__()

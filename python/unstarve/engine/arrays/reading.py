@@ -21,7 +21,7 @@ from PIL import JpegImagePlugin
 from unstarve.engine.arrays import albumented
 from unstarve.engine.arrays.late_array import LateArray
 from unstarve.engine.cut import whole
-from unstarve.engine.opened_image import OpenedImage, here
+from unstarve.engine.opened_image import IN_VAIN_MAX, OpenedImage, here
 from unstarve.engine.pillow_files import file_of
 from unstarve.lowering.array_use import use_of, value_in
 
@@ -33,8 +33,19 @@ _UPRIGHT = 1
 #: Images of each kind that are read as ever too.
 _COMPARED = 3
 
-#: By who reads it and what a JPEG is: how many are still compared; None where pixels are others.
-_left_to_compare: dict[Any, int | None] = {}
+
+class _Process:
+    """Of this process."""
+
+    def __init__(self) -> None:
+        #: Files in a row, of those that might wait, that OpenCV had to read.
+        self.in_vain = 0
+        #: By who reads it and what a JPEG is: how many are still compared; None where pixels are
+        #: others.
+        self.left_to_compare: dict[Any, int | None] = {}
+
+
+_process = _Process()
 
 
 def look() -> list[tuple[Any, str, Callable[[Any], Any]]]:
@@ -57,10 +68,14 @@ def _is_own(library: Any, name: str) -> bool:
 def _imread(original: Callable[..., Any]) -> Callable[..., Any]:
     def read(*given: Any, **more: Any) -> Any:
         made = None
-        if not more and (len(given) == 1 or (len(given) == 2 and given[1] == _COLOURS)):
+        is_plain = not more and (len(given) == 1 or (len(given) == 2 and given[1] == _COLOURS))
+        if is_plain and _process.in_vain < IN_VAIN_MAX:
             with contextlib.suppress(Exception):  # whatever is wrong with us, OpenCV reads it
                 if _goes_to_compositions(sys._getframe(1)):
+                    _process.in_vain += 1
                     made = _read(given[0], functools.partial(original, *given))
+        if made is not None:
+            _process.in_vain = 0
         return original(*given, **more) if made is None else made
 
     return read
@@ -100,11 +115,15 @@ def _goes_to_compositions(frame: FrameType) -> bool:
 
 def _read(file: Any, by_opencv: Callable[[], Any]) -> Any:
     """None where OpenCV has to read it."""
-    encoded = Path(file).read_bytes()
-    if not encoded.startswith(_BEGIN_OF_JPEG):
-        return None
+    with Path(file).open("rb") as opened:
+        if opened.read(len(_BEGIN_OF_JPEG)) != _BEGIN_OF_JPEG:
+            return None
+        opened.seek(0)
+        encoded = opened.read()
     image = JpegImagePlugin.JpegImageFile(io.BytesIO(encoded))
-    if file_of(image) is None or image.getexif().get(_ORIENTATION, _UPRIGHT) != _UPRIGHT:
+    if file_of(image) is None or _is_progressive(image):
+        return None
+    if image.getexif().get(_ORIENTATION, _UPRIGHT) != _UPRIGHT:
         return None
     late = LateArray(encoded, whole(image.size), by_opencv, False)
     return _compared(late, ("cv2", *_kind_of(image, image.layer)), by_opencv)
@@ -112,7 +131,9 @@ def _read(file: Any, by_opencv: Callable[[], Any]) -> Any:
 
 def _late_of(image: OpenedImage, by_pillow: Callable[[], Any]) -> Any:
     """None where Pillow has to decode it."""
-    if image.encoded is None or image.cut != whole(image.cut.source) or not image.layers:
+    if image.encoded is None or image.cut != whole(image.cut.source):
+        return None
+    if not image.layers or _is_progressive(image):
         return None
 
     def fallback() -> Any:
@@ -124,20 +145,24 @@ def _late_of(image: OpenedImage, by_pillow: Callable[[], Any]) -> Any:
     return made
 
 
+def _is_progressive(image: Any) -> bool:
+    """Of those a crop costs as much as all of it."""
+    return bool(image.info.get("progressive"))
+
+
 def _kind_of(image: Any, layers: Any) -> tuple[Any, ...]:
     """What decides how a decoder makes colours of a JPEG's coefficients."""
-    sampling = tuple(layer[1:3] for layer in layers)
-    return (sampling, *(image.info.get(name) for name in ("progressive", "adobe_transform")))
+    return tuple(layer[1:3] for layer in layers), image.info.get("adobe_transform")
 
 
 def _compared(late: LateArray, kind: Any, read: Callable[[], Any]) -> Any:
     """The late array, where the first ones of its kind were right."""
-    left = _left_to_compare.setdefault(kind, _COMPARED)
+    left = _process.left_to_compare.setdefault(kind, _COMPARED)
     if left == 0:
         return late
     expected = read()
     if left is not None:
-        _left_to_compare[kind] = left - 1 if _has_pixels(late, expected) else None
+        _process.left_to_compare[kind] = left - 1 if _has_pixels(late, expected) else None
     return expected
 
 
