@@ -44,9 +44,9 @@ def _notes_on_images() -> list[str]:
         )
     if reads_arrays():
         notes.append(
-            "JPEGs that OpenCV reads for a Compose of albumentations alone are decoded natively, "
-            "no more than a first crop wants, and compared with OpenCV's first; albumentations "
-            f"draws and computes as ever; {SWITCH}=0 leaves them"
+            "JPEGs that become arrays for a Compose of albumentations alone are decoded natively, "
+            "no more than a first crop wants, and compared with OpenCV's or Pillow's first; "
+            f"albumentations draws and computes as ever; {SWITCH}=0 leaves them"
         )
     return notes
 

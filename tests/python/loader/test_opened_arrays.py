@@ -366,7 +366,7 @@ def test_classes_of_the_script_get_pixels(kind: Any, folder: Path, decoded: list
     assert len(decoded) == (1 if kind is Mirrored else 0)
 
 
-@pytest.mark.parametrize("where", ["class", "object"])
+@pytest.mark.parametrize("where", ["class", "object", "call"])
 def test_exchanged_methods_are_noticed(
     where: str, folder: Path, decoded: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -376,6 +376,9 @@ def test_exchanged_methods_are_noticed(
     if where == "class":
         monkeypatch.setattr(albu.HorizontalFlip, "apply", dark)
     flip = albu.HorizontalFlip(p=1)
+    if where == "call":
+        flip.get_params_dependent_on_data = lambda params, data: {"seen": data["image"].max()}
+        flip._key2func["image"] = lambda img, seen, **params: img * 0 + (seen == 0)
     if where == "object":
         flip._key2func["image"] = lambda img, **params: dark(flip, img)
     made = Photos(folder, composed(flip, albu.CenterCrop(30, 30)))[0][0]

@@ -1,1 +1,1 @@
-"""Data sets that are tables with a column of images: Hugging Face's `datasets`."""
+"""Arrays of images that wait until albumentations wants their pixels."""

@@ -20,10 +20,6 @@ from unstarve.lowering.originals import has_own_methods
 
 #: Results of each kind of transform that are made of all pixels too.
 _COMPARED = 3
-#: What a transform itself may have in the place of its class's.
-_METHODS = frozenset(
-    {"__call__", "apply", "apply_with_params", "get_params_dependent_on_data", "should_apply"}
-)
 
 #: A transform, the image and what was drawn: None where the transform itself has to do it.
 _Rule = Callable[[Any, Any, dict[str, Any]], Any]
@@ -64,14 +60,15 @@ def look() -> list[tuple[Any, str, Callable[[Any], Any]]]:
     base = library.core.transforms_interface.BasicTransform
     if not has_own_methods(library.Compose) or not has_own_methods(base):
         return []
-    for rules, kinds in ((_LATE, _library.late), (_HERE, _library.here)):
+    for rules, known in ((_LATE, _library.late), (_HERE, _library.here)):
         for name, rule in rules.items():
             kind = getattr(library, name)
             if all(map(has_own_methods, kind.__mro__)):
-                kinds[kind] = _Kind(rule, kind.apply)
+                known[kind] = _Kind(rule, kind.apply)
     _library.composition, _library.transform = library.Compose, base
     names = ("Compose", "OneOf", "SomeOf", "RandomOrder", "OneOrOther", "Sequential")
-    _library.containers = tuple(getattr(library, name) for name in names)
+    kinds = (getattr(library, name) for name in names)
+    _library.containers = tuple(kind for kind in kinds if has_own_methods(kind))
     return [
         (library.Compose, "__call__", _compose),
         (base, "__call__", _transform),
@@ -83,7 +80,12 @@ def is_known(composition: Any) -> bool:
     """Whether an array may be given to it that is not decoded yet."""
     if type(composition) is not _library.composition or not composition.transforms:
         return False
-    return _METHODS.isdisjoint(vars(composition)) and _has_known_calls(composition)
+    return not _has_methods(composition) and _has_known_calls(composition)
+
+
+def _has_methods(part: Any) -> bool:
+    """Whether it has methods of its own in the place of its class's."""
+    return any(callable(getattr(type(part), name, None)) for name in vars(part))
 
 
 def _has_known_calls(container: Any) -> bool:
@@ -133,7 +135,7 @@ def _transform(original: Any) -> Any:
 def _rule_of(transform: Any, kinds: dict[type, _Kind]) -> _Rule | None:
     """None where we know nothing about it, or not what the script made of it."""
     kind = kinds.get(type(transform))
-    if kind is None or not _METHODS.isdisjoint(vars(transform)):
+    if kind is None or _has_methods(transform):
         return None
     applied = transform._key2func.get("image")
     is_own = getattr(applied, "__func__", None) is kind.apply is type(transform).apply
