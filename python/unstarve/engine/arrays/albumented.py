@@ -9,6 +9,7 @@ themselves, except `Normalize`, in whose place one pass gives the same numbers t
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -85,7 +86,13 @@ def is_known(composition: Any) -> bool:
 
 def _has_methods(part: Any) -> bool:
     """Whether it has methods of its own in the place of its class's."""
-    return any(callable(getattr(type(part), name, None)) for name in vars(part))
+    kind: Any = type(part)
+    return not _methods_of(kind).isdisjoint(vars(part))
+
+
+@functools.cache
+def _methods_of(kind: Any) -> frozenset[str]:
+    return frozenset(name for name in dir(kind) if callable(getattr(kind, name, None)))
 
 
 def _has_known_calls(container: Any) -> bool:
