@@ -80,7 +80,12 @@ CASES = [
 V2_TO_FLOAT = [v2.ToDtype(torch.float32, scale=True), v2.Normalize(MEAN, STD)]
 NATIVE_CASES = [
     Case(f"{type(part).__name__}, native", [v2.ToImage(), part, *V2_TO_FLOAT], None, v2, "native")
-    for part in (v2.RandomPerspective(p=1.0), v2.AugMix(), v2.Pad(8, padding_mode="reflect"))
+    for part in (
+        v2.RandomPerspective(p=1.0),
+        v2.AugMix(),
+        v2.JPEG((30, 95)),
+        v2.Pad(8, padding_mode="reflect"),
+    )
 ] + [
     Case(
         "GaussianNoise, native",
@@ -90,7 +95,10 @@ NATIVE_CASES = [
         "native",
     )
 ]
-RANDOM = (OwnPerspective, OwnPerspectiveV2, v2.RandomPerspective, v2.AugMix, v2.GaussianNoise)
+RANDOM = (
+    *(OwnPerspective, OwnPerspectiveV2, v2.RandomPerspective, v2.AugMix, v2.JPEG),
+    v2.GaussianNoise,
+)
 
 
 def is_random(transform: Any) -> bool:

@@ -44,7 +44,7 @@ void load(feed::JpegDecoder& decoder, std::span<const std::byte> bytes, std::uin
   feed::SampleRandom random({draw, 0, 0, 0});
   feed::SampleTransform& transform = draw % 4 == 0 ? evaluate : train;
   const feed::Box region = transform.begin(*size, random, out.data());
-  if (decoder.decode(region, transform.sink())) transform.finish();
+  if (decoder.decode(region, transform.sink())) (void)transform.finish();
 }
 
 feed::Box lower_half(feed::ImageSize size) {

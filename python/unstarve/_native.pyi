@@ -130,6 +130,11 @@ class MixPlan:
     fill: Sequence[int] | None
     def __init__(self) -> None: ...
 
+class JpegPlan:
+    quality_min: int
+    quality_max: int
+    def __init__(self) -> None: ...
+
 class ColourStep:
     class Kind(enum.Enum):
         jitter = 0
@@ -139,6 +144,7 @@ class ColourStep:
         affine = 4
         perspective = 5
         mix = 6
+        jpeg = 7
 
     kind: Kind
     probability: float
@@ -147,6 +153,7 @@ class ColourStep:
     affine: AffinePlan
     perspective: PerspectivePlan
     mix: MixPlan
+    jpeg: JpegPlan
     brightness: tuple[float, float] | None
     contrast: tuple[float, float] | None
     saturation: tuple[float, float] | None

@@ -357,6 +357,7 @@ nb::tuple pixels_drawn(const feed::PixelDraw& draw) {
   if (draw.kind == Kind::kMixBegin) return nb::make_tuple("mix_begin", draw.factor);
   if (draw.kind == Kind::kMixAdd) return nb::make_tuple("mix_add", draw.factor);
   if (draw.kind == Kind::kMixEnd) return nb::make_tuple("mix_end", draw.factor);
+  if (draw.kind == Kind::kJpeg) return nb::make_tuple("jpeg", draw.quality);
   std::string name = draw.kind == Kind::kColour ? name_of(draw.colour) : name_of(draw.tone);
   if (draw.kind == Kind::kSharpness) name = "sharpness";
   return nb::make_tuple(name, draw.factor);

@@ -23,6 +23,7 @@ using feed::BlurPlan;
 using feed::ColourStep;
 using feed::ErasingPlan;
 using feed::GeometryPlan;
+using feed::JpegPlan;
 using feed::MixPlan;
 using feed::NoisePlan;
 using feed::OutputPlan;
@@ -192,6 +193,13 @@ void bind_mix(nb::module_& module) {
       .def_rw("fill", &MixPlan::fill, nb::arg("value").none());
 }
 
+void bind_jpeg(nb::module_& module) {
+  nb::class_<JpegPlan>(module, "JpegPlan")
+      .def(nb::init<>())
+      .def_rw("quality_min", &JpegPlan::quality_min)
+      .def_rw("quality_max", &JpegPlan::quality_max);
+}
+
 void bind_colour(nb::module_& module) {
   nb::class_<ColourStep> step(module, "ColourStep");
   nb::enum_<ColourStep::Kind>(step, "Kind")
@@ -201,7 +209,8 @@ void bind_colour(nb::module_& module) {
       .value("blur", ColourStep::Kind::kBlur)
       .value("affine", ColourStep::Kind::kAffine)
       .value("perspective", ColourStep::Kind::kPerspective)
-      .value("mix", ColourStep::Kind::kMix);
+      .value("mix", ColourStep::Kind::kMix)
+      .value("jpeg", ColourStep::Kind::kJpeg);
   step.def(nb::init<>())
       .def_rw("kind", &ColourStep::kind)
       .def_rw("probability", &ColourStep::probability)
@@ -209,7 +218,8 @@ void bind_colour(nb::module_& module) {
       .def_rw("blur", &ColourStep::blur)
       .def_rw("affine", &ColourStep::affine)
       .def_rw("perspective", &ColourStep::perspective)
-      .def_rw("mix", &ColourStep::mix);
+      .def_rw("mix", &ColourStep::mix)
+      .def_rw("jpeg", &ColourStep::jpeg);
   bind_bounds<&ColourStep::brightness>(step, "brightness");
   bind_bounds<&ColourStep::contrast>(step, "contrast");
   bind_bounds<&ColourStep::saturation>(step, "saturation");
@@ -266,6 +276,7 @@ void bind_transform_plan(nb::module_& module) {
   bind_affine(module);
   bind_perspective(module);
   bind_mix(module);
+  bind_jpeg(module);
   bind_colour(module);
   bind_output(module);
   bind_noise(module);

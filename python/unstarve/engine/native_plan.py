@@ -95,6 +95,10 @@ def _colour_step(given: Colour) -> Any:
         step.perspective = _perspective_plan(given.perspective)
     if given.mix is not None:
         step.mix = _mix_plan(given.mix)
+    if given.jpeg is not None:
+        jpeg = _native.JpegPlan()
+        jpeg.quality_min, jpeg.quality_max = given.jpeg
+        step.jpeg = jpeg
     return step
 
 

@@ -150,6 +150,12 @@ def aug_mix(image: PartialPlan, part: Any) -> None:
     add_colour(image, Colour("mix", mix=Mix(changes, width, depth, alpha, between, filled)))
 
 
+def jpeg(image: PartialPlan, part: Any) -> None:
+    size_of(image)
+    low, high = (int(quality) for quality in part.quality)
+    add_colour(image, Colour("jpeg", jpeg=(low, high)))
+
+
 def _alone(kind: str, value: Callable[[Any], float], probability: Callable[[Any], float]) -> Any:
     """The reader of one change with one magnitude."""
 
@@ -213,6 +219,7 @@ def _p(part: Any) -> float:
 #: By class name; both torchvision.transforms and torchvision.transforms.v2 have them.
 READERS: dict[str, Callable[[PartialPlan, Any], None]] = {
     "AugMix": aug_mix,
+    "JPEG": jpeg,
     "AutoAugment": auto_augment,
     "RandAugment": rand_augment,
     "TrivialAugmentWide": trivial_augment_wide,

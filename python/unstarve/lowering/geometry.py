@@ -173,13 +173,17 @@ def _before_noise(image: PartialPlan) -> None:
         raise NotLowerable("a change of places after GaussianNoise")
 
 
+#: Changes of the pixels that are others where the image is flipped before.
+_TIED_TO_PLACES = ("augment", "affine", "perspective", "mix", "jpeg")
+
+
 def _flip(image: PartialPlan) -> None:
     _before_noise(image)
     if image.geometry is not None and not image.geometry.frame.is_even:
         raise NotLowerable("a flip after a padding that differs from side to side")
     if image.plan.erasing is not None:
         raise NotLowerable("a flip after RandomErasing")
-    if any(step.kind in ("augment", "affine", "perspective", "mix") for step in image.plan.colour):
+    if any(step.kind in _TIED_TO_PLACES for step in image.plan.colour):
         raise NotLowerable("a flip after an augmentation, which may move pixels")
 
 

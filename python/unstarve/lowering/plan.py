@@ -131,9 +131,9 @@ class Mix:
 @dataclass
 class Colour:
     """ColorJitter (its four ranges, None where it leaves a property alone), greyscale, an
-    augmentation, a blur, a map of places or a mixture."""
+    augmentation, a blur, a map of places, a mixture or a JPEG's losses."""
 
-    kind: Literal["jitter", "greyscale", "augment", "blur", "affine", "perspective", "mix"]
+    kind: Literal["jitter", "greyscale", "augment", "blur", "affine", "perspective", "mix", "jpeg"]
     probability: float = 1.0
     brightness: NumberPair | None = None
     contrast: NumberPair | None = None
@@ -144,6 +144,8 @@ class Colour:
     affine: Affine | None = None
     perspective: Perspective | None = None
     mix: Mix | None = None
+    #: Lowest and highest quality, as libjpeg has it.
+    jpeg: tuple[int, int] | None = None
 
 
 @dataclass

@@ -76,6 +76,12 @@ struct BlurPlan {
   double sigma_max = 2.0;
 };
 
+/// v2's JPEG: the image is encoded with a quality that is drawn evenly, and decoded again.
+struct JpegPlan {
+  int quality_min = 75;  // libjpeg's, 1 to 100
+  int quality_max = 75;
+};
+
 /// AugMix: chains of changes, each of the image itself, and the image, mixed by weights that have a
 /// Dirichlet distribution. All is done as torchvision does it on tensors.
 struct MixPlan {

@@ -208,11 +208,18 @@ Status check_perspective(const PerspectivePlan& plan, ImageSize size) {
   return status;
 }
 
+Status check_jpeg(const JpegPlan& plan) {
+  const bool is_range = 1 <= plan.quality_min && plan.quality_min <= plan.quality_max;
+  return check(is_range && plan.quality_max <= 100, "quality",
+               "two qualities, 1 <= low <= high <= 100");
+}
+
 Status check_colour(const ColourStep& step, ImageSize size) {
   Status status = check(is_probability(step.probability), "probability", "0 to 1");
   if (!status) return status;
   if (step.kind == ColourStep::Kind::kAugment) return check_augment(step.augment);
   if (step.kind == ColourStep::Kind::kMix) return check_mix(step.mix);
+  if (step.kind == ColourStep::Kind::kJpeg) return check_jpeg(step.jpeg);
   if (step.kind == ColourStep::Kind::kBlur) return check_blur(step.blur, size);
   if (step.kind == ColourStep::Kind::kAffine) return check_affine(step.affine);
   if (step.kind == ColourStep::Kind::kPerspective) {

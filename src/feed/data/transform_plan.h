@@ -45,10 +45,10 @@ ImageSize framed_size(const GeometryPlan& plan);
 /// Whether what is to be cut from an image of this size, and the padding around it, is there.
 bool fits(const GeometryPlan& plan, ImageSize image);
 
-/// One change of colours, as torchvision's ColorJitter or RandomGrayscale, an augmentation, a blur
-/// or a map of places (uint8 in and out).
+/// One change of colours, as torchvision's ColorJitter or RandomGrayscale, an augmentation, a
+/// blur, a map of places, a mixture or a JPEG's losses (uint8 in and out).
 struct ColourStep {
-  enum class Kind { kJitter, kGreyscale, kAugment, kBlur, kAffine, kPerspective, kMix };
+  enum class Kind { kJitter, kGreyscale, kAugment, kBlur, kAffine, kPerspective, kMix, kJpeg };
   struct Bounds {
     double low = 1.0;
     double high = 1.0;
@@ -64,6 +64,7 @@ struct ColourStep {
   AffinePlan affine;          // kAffine
   PerspectivePlan perspective;
   MixPlan mix;
+  JpegPlan jpeg;
 };
 
 /// RandomErasing: a rectangle of the output is overwritten.

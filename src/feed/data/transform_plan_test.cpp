@@ -150,6 +150,20 @@ TEST(TransformPlan, AMixtureHasChangesAndWeights) {
   EXPECT_FALSE(validate(plan));
 }
 
+TEST(TransformPlan, AJpegsQualitiesAreARange) {
+  TransformPlan plan;
+  ColourStep& step = plan.colour.emplace_back();
+  step.kind = ColourStep::Kind::kJpeg;
+  for (const auto& [low, high] : {std::pair{1, 100}, {50, 50}}) {
+    step.jpeg = {low, high};
+    EXPECT_TRUE(validate(plan)) << low << " to " << high;
+  }
+  for (const auto& [low, high] : {std::pair{0, 50}, {50, 101}, {51, 50}}) {
+    step.jpeg = {low, high};
+    EXPECT_FALSE(validate(plan)) << low << " to " << high;
+  }
+}
+
 TEST(TransformPlan, APerspectiveHasTwoPixelsASide) {
   TransformPlan plan;
   plan.geometry.size = {2, 2};

@@ -29,6 +29,14 @@ PixelDraw blurred(const BlurPlan& plan, SampleRandom& random) {
   return draw;
 }
 
+PixelDraw compressed(const JpegPlan& plan, SampleRandom& random) {
+  PixelDraw draw;
+  draw.kind = PixelDraw::Kind::kJpeg;
+  const auto qualities = static_cast<std::uint32_t>(plan.quality_max - plan.quality_min + 1);
+  draw.quality = plan.quality_min + static_cast<int>(random.below(qualities));
+  return draw;
+}
+
 void draw_jitter(const ColourStep& step, SampleRandom& random, std::vector<PixelDraw>& draws) {
   const std::array<std::pair<ColourOp, const std::optional<ColourStep::Bounds>*>, 4> changes = {{
       {ColourOp::kBrightness, &step.brightness},
@@ -66,6 +74,8 @@ void draw_pixels(const std::vector<ColourStep>& steps, ImageSize size, SampleRan
       draws.push_back(draw_perspective(step.perspective, size, random));
     } else if (step.kind == ColourStep::Kind::kMix) {
       draw_mix(step.mix, size, random, draws);
+    } else if (step.kind == ColourStep::Kind::kJpeg) {
+      draws.push_back(compressed(step.jpeg, random));
     } else if (step.kind == ColourStep::Kind::kBlur) {
       draws.push_back(blurred(step.blur, random));
     } else {

@@ -18,8 +18,8 @@ namespace unstarve::feed {
 /// One change of the pixels with what was drawn for it.
 struct PixelDraw {
   /// Of colours as torchvision's ColorJitter has them; of values by themselves; of sharpness; of
-  /// places; blurring. From kMixBegin to kMixEnd changed copies of the image are added to it: each
-  /// kMixAdd ends one, and what comes behind changes the image as it was.
+  /// places; blurring; what a JPEG loses. From kMixBegin to kMixEnd changed copies of the image are
+  /// added to it: each kMixAdd ends one, and what comes behind changes the image as it was.
   enum class Kind {
     kColour,
     kTone,
@@ -30,11 +30,13 @@ struct PixelDraw {
     kMixBegin,
     kMixAdd,
     kMixEnd,
+    kJpeg,
   };
   Kind kind = Kind::kColour;
   kernels::ColourOp colour = kernels::ColourOp::kBrightness;
   kernels::ToneOp tone = kernels::ToneOp::kInvert;
   double factor = 1.0;  // of the first three; the weight of kMixBegin and kMixAdd
+  int quality = 100;    // kJpeg
   kernels::AffineMap places;
   kernels::PerspectiveMap perspective;
   kernels::Blur blur;

@@ -68,14 +68,17 @@ Box SampleTransform::begin(ImageSize image, SampleRandom& random, std::uint8_t* 
   return sink_.begin(draw_.geometry, pixels_);
 }
 
-void SampleTransform::finish() {
+Status SampleTransform::finish() {
   sink_.finish();
-  if (!converts_ && draw_.pixels.empty() && !draw_.erased) return;
+  if (!converts_ && draw_.pixels.empty() && !draw_.erased) return {};
   const std::int64_t begun_ns = clock_.now_ns();
-  for (const PixelDraw& change : draw_.pixels) change_pixels(change);
+  for (const PixelDraw& change : draw_.pixels) {
+    if (Status status = change_pixels(change); !status) return status;
+  }
   if (converts_) convert();
   if (draw_.erased) erase(plan_, *draw_.erased, noise_, out_);
   finish_ns_ = clock_.now_ns() - begun_ns;
+  return {};
 }
 
 void SampleTransform::convert() {
@@ -95,31 +98,40 @@ void SampleTransform::convert() {
                      values);
 }
 
-void SampleTransform::change_pixels(const PixelDraw& change) {
+Status SampleTransform::change_pixels(const PixelDraw& change) {
   const ImageSize& size = plan_.geometry.size;
   const std::size_t count = pixel_count(plan_);
   switch (change.kind) {
     case PixelDraw::Kind::kColour:
-      return kernels::adjust_colour(change.colour, change.factor, pixels_, count);
+      kernels::adjust_colour(change.colour, change.factor, pixels_, count);
+      break;
     case PixelDraw::Kind::kTone:
-      return kernels::adjust_tone(change.tone, change.factor, pixels_, count);
+      kernels::adjust_tone(change.tone, change.factor, pixels_, count);
+      break;
     case PixelDraw::Kind::kSharpness:
-      return kernels::adjust_sharpness(change.factor, pixels_, size.width, size.height, moved_);
+      kernels::adjust_sharpness(change.factor, pixels_, size.width, size.height, moved_);
+      break;
     case PixelDraw::Kind::kBlur:
-      return kernels::blur_pixels(change.blur, pixels_, size.width, size.height, blurred_);
+      kernels::blur_pixels(change.blur, pixels_, size.width, size.height, blurred_);
+      break;
     case PixelDraw::Kind::kPlaces:
       moved_.assign(pixels_, pixels_ + 3 * count);
-      return kernels::move_pixels(change.places, change.fill,
-                                  {moved_.data(), size.width, size.height}, pixels_);
-    case PixelDraw::Kind::kMixBegin:
-      return mix_.begin(static_cast<float>(change.factor), pixels_, 3 * count);
-    case PixelDraw::Kind::kMixAdd: return mix_.add(static_cast<float>(change.factor), pixels_);
-    case PixelDraw::Kind::kMixEnd: return mix_.finish(pixels_);
+      kernels::move_pixels(change.places, change.fill, {moved_.data(), size.width, size.height},
+                           pixels_);
+      break;
     case PixelDraw::Kind::kPerspective:
       moved_.assign(pixels_, pixels_ + 3 * count);
-      return kernels::project_pixels(change.perspective, {change.fill, change.edges},
-                                     {moved_.data(), size.width, size.height}, pixels_);
+      kernels::project_pixels(change.perspective, {change.fill, change.edges},
+                              {moved_.data(), size.width, size.height}, pixels_);
+      break;
+    case PixelDraw::Kind::kMixBegin:
+      mix_.begin(static_cast<float>(change.factor), pixels_, 3 * count);
+      break;
+    case PixelDraw::Kind::kMixAdd: mix_.add(static_cast<float>(change.factor), pixels_); break;
+    case PixelDraw::Kind::kMixEnd: mix_.finish(pixels_); break;
+    case PixelDraw::Kind::kJpeg: return jpeg_.apply(change.quality, {pixels_, 3 * count}, size);
   }
+  return {};
 }
 
 }  // namespace unstarve::feed

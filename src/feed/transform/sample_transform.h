@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/result.h"
 #include "feed/data/geometry.h"
 #include "feed/data/transform_plan.h"
+#include "feed/jpeg/libjpeg/jpeg_loss.h"
 #include "feed/transform/draw_pixels.h"
 #include "feed/transform/random.h"
 #include "feed/transform/resize_sink.h"
@@ -31,7 +33,7 @@ void draw_sample(const TransformPlan& plan, ImageSize image, SampleRandom& rando
 ///
 ///   const Box region = transform.begin(image_size, random, out);
 ///   decoder.decode(region, transform.sink());
-///   transform.finish();                        // only now is the sample complete
+///   Status status = transform.finish();         // only now is the sample complete
 ///
 /// uint8 NHWC is written to `out` at once and changed in place; for every other output the resized
 /// image lies in scratch memory, from which one pass converts it to `out`.
@@ -45,13 +47,13 @@ class SampleTransform {
   /// has to be given; image_bytes(plan) bytes will be at `out`, which is aligned to their type.
   Box begin(ImageSize image, SampleRandom& random, std::uint8_t* out);
   RowSink& sink() { return sink_; }
-  void finish();
+  Status finish();
 
   /// Since begin(), ns.
   std::int64_t spent_ns() const { return sink_.spent_ns() + finish_ns_; }
 
  private:
-  void change_pixels(const PixelDraw& change);
+  Status change_pixels(const PixelDraw& change);
   /// The pixels as the plan's output, noise included.
   void convert();
 
@@ -66,6 +68,7 @@ class SampleTransform {
   std::vector<std::uint8_t> moved_;  // the pixels before they are moved, or rows of them
   std::vector<float> blurred_;       // rows that are blurred in one direction
   kernels::ImageMix mix_;
+  JpegLoss jpeg_;
   std::uint8_t* pixels_ = nullptr;  // the resized image: scratch_, or out_
   std::uint8_t* out_ = nullptr;
   std::int64_t finish_ns_ = 0;

@@ -172,8 +172,8 @@ Status SampleStages::decode_with(Decoder& decoder, const Encoded& encoded, const
   }
   SampleRandom random(target.key);
   const Box region = transform_->begin(*size, random, target.out);
-  const Status status = decoder.decode(region, transform_->sink());
-  if (status) transform_->finish();
+  Status status = decoder.decode(region, transform_->sink());
+  if (status) status = transform_->finish();
   target.cost.resize_ns += transform_->spent_ns();
   target.cost.decode_ns += inputs_.clock.now_ns() - begun_ns - transform_->spent_ns();
   return status;
