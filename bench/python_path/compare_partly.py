@@ -36,10 +36,25 @@ FURTHER_RATIO_MAX = 1e-5
 BATCH = 64
 
 
-def own_collate(samples: list[Any]) -> Any:
-    """What MixUp and CutMix are done in."""
+MIXTURE = v2.RandomChoice([v2.MixUp(num_classes=1000), v2.CutMix(num_classes=1000)])
+GIVEN: list[int] = []
+
+
+def mixed(samples: list[Any]) -> Any:
+    """As torchvision's documentation has it."""
+    return MIXTURE(*default_collate(samples))
+
+
+def blended(samples: list[Any]) -> Any:
+    """A mixture that draws nothing."""
     images, labels = default_collate(samples)
     return images.lerp_(images.flip(0), 0.1), labels
+
+
+def own_collate(samples: list[Any]) -> Any:
+    """Unknown to the engine: it tells others what it does."""
+    GIVEN[:] = [len(samples)]
+    return blended(samples)
 
 
 class Case(NamedTuple):
@@ -93,7 +108,10 @@ NATIVE_CASES = [
         None,
         v2,
         "native",
-    )
+    ),
+    Case(
+        "MixUp or CutMix in collate_fn, native", [v2.ToImage(), *V2_TO_FLOAT], mixed, v2, "native"
+    ),
 ]
 RANDOM = (
     *(OwnPerspective, OwnPerspectiveV2, v2.RandomPerspective, v2.AugMix, v2.JPEG),
@@ -123,7 +141,8 @@ def check(case: Case, dataset: Any, workers: int) -> None:
     dataset.transform = case.library.Compose(
         [case.library.Resize(256), case.library.CenterCrop(224), *rest]
     )
-    options = {"batch_size": BATCH, "num_workers": workers, "collate_fn": case.collate}
+    collate = blended if case.collate is mixed else case.collate
+    options = {"batch_size": BATCH, "num_workers": workers, "collate_fn": collate}
     loader = DataLoader(dataset, **options)
     if loader.explain().engine not in ("native", "partly"):
         raise SystemExit(f"{case.name}: {loader.explain()}")

@@ -80,7 +80,8 @@ class DataLoader(torch_loader.DataLoader[_T_co], metaclass=_LoaderKind):  # type
     `DatasetFolder`, `ImageNet`, a `Subset` of one) of JPEGs with transforms that the native engine
     knows is loaded by C++ threads: float32 or uint8 images of shape N x 3 x H x W and int64 labels
     of shape N, as the Python would have made them (pixels within 1 of 255 for the same crop). So is
-    a `Dataset` of Hugging Face's `datasets`, in batches as its `collate_fn` makes them.
+    a `Dataset` of Hugging Face's `datasets`, in batches as its `collate_fn` makes them. A
+    `collate_fn` that goes on from torch's `default_collate`, as MixUp's does, runs on the batches.
     Where only the first transforms are known, or where the collate function, the
     `target_transform` or some of the files are not, the engine does those first transforms in the
     processes that run the rest of the data set's Python. Everything else runs as the Python it is.

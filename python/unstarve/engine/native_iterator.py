@@ -7,11 +7,12 @@ that lie in the engine's slots.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from array import array
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -24,7 +25,8 @@ from unstarve.engine.batch_rows import rows_of
 from unstarve.engine.native_engine import NativeEngine
 from unstarve.engine.native_options import SEED_STEP
 from unstarve.engine.python_samples import Samples, SamplesHere, SamplesInWorkers, settings_of
-from unstarve.engine.sample_worker import NoAnswerError, SampleTask
+from unstarve.engine.ready_batch import collate_ready
+from unstarve.engine.sample_worker import NoAnswerError, SampleTask, draws_from
 from unstarve.lowering.work import Work
 from unstarve.order.epoch import Epoch
 from unstarve.order.passes import flattened
@@ -243,7 +245,8 @@ class NativeIterator(torch_loader._BaseDataLoaderIter):  # type: ignore[misc]
             own = {row: self._rows.sample(images, labels, batch.files, row) for row in made}
             return self._collate(batch, {**own, **batch.samples})
         if self._auto_collation:
-            return self._rows.batch(images, labels, batch.files)
+            made = self._rows.batch(images, labels, batch.files)
+            return self._go_on_collating(batch, made) if self._work.collates else made
         return list(self._rows.sample(images, labels, batch.files, 0))
 
     def _take_from_engine(self, batch: Batch) -> None:
@@ -282,11 +285,24 @@ class NativeIterator(torch_loader._BaseDataLoaderIter):  # type: ignore[misc]
             self._rows.fill(images, labels, row, sample)
         return True
 
+    def _go_on_collating(self, batch: Batch, made: Any) -> Any:
+        return self._collated(batch, lambda: collate_ready(self._collate_fn, made))
+
     def _collate(self, batch: Batch, samples: dict[int, Any]) -> Any:
-        """As torch would have done with all of them: its answer, or its exception, counts."""
+        """As torch would have done with all of them."""
         rows = [samples[row] for row in range(len(batch.indices))]
+        given = rows if self._auto_collation else rows[0]
+        return self._collated(batch, lambda: self._collate_fn(given))
+
+    def _collated(self, batch: Batch, collate: Callable[[], Any]) -> Any:
+        """What the loader's function gives, or its exception. Where torch would have worker
+        processes, what it draws follows from the epoch and the batch's place."""
+        # Without workers it draws from the job's generators, as torch's does.
+        seed = hash((self._seed, batch.first))
+        drawing = draws_from(seed) if self._num_workers > 0 else contextlib.nullcontext()
         try:
-            return self._collate_fn(rows if self._auto_collation else rows[0])
+            with drawing:
+                return collate()
         except Exception as error:
             told = self._as_told(error)
             if told is error:

@@ -13,6 +13,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from unstarve.lowering.batches.collation import goes_on_from_default
 from unstarve.lowering.composition import Prefix, read_prefix, read_transform
 from unstarve.lowering.files import Files, look_at_files, obstacle_to_reading
 from unstarve.lowering.originals import is_own, is_plain
@@ -51,7 +52,8 @@ def lower(loader: Any) -> Lowering:
     dataset, subsets = _inside_subsets(loader.dataset)
     if is_table(dataset):
         return _lower_table(loader, dataset, subsets)
-    _judge(parts, "batches", _obstacle_to_batches(loader))
+    goes_on = _goes_on_from_default(loader)
+    _judge(parts, "batches", _obstacle_to_batches(loader, goes_on))
     _judge(parts, f"data set {type(dataset).__name__}", _obstacle_to_dataset(dataset))
     if not parts[-1].native:
         return Lowering(None, parts, obstacle=_first_obstacle(parts))
@@ -67,7 +69,9 @@ def lower(loader: Any) -> Lowering:
         one = files.samples[min(files.others)][0]
         notes.append(f"most files are read natively, files like {one} by Python")
     if plan is not None and not obstacle:
-        return Lowering(Work(plan, files.samples, subsets, files.others), parts, notes=notes)
+        notes += [_COLLATES_HERE] if goes_on else []
+        work = Work(plan, files.samples, subsets, files.others, collates=goes_on)
+        return Lowering(work, parts, notes=notes)
     if len(files.others) == len(files.samples):
         return Lowering(None, parts, obstacle=obstacle)
     prefix = read_prefix(dataset.transform)
@@ -102,6 +106,10 @@ def prefix_of(dataset: Any) -> Prefix | None:
     return read_prefix(dataset.transform)
 
 
+_COLLATES_HERE = (
+    "collate_fn runs in this process, on what default_collate would have given; with workers it "
+    "draws from the epoch's seed and the batch's place"
+)
 _NOTHING_GAINED = "nothing runs natively: no change of size comes before what stays Python"
 
 
@@ -134,13 +142,26 @@ def _judge(parts: list[Part], what: str, obstacle: str | None) -> None:
     parts.append(Part(what, obstacle is None, obstacle or ""))
 
 
-def _obstacle_to_batches(loader: Any) -> str | None:
+def _obstacle_to_batches(loader: Any, goes_on: bool) -> str | None:
     utils = sys.modules["torch.utils.data._utils.collate"]
     batched = loader.batch_sampler is not None
     expected = utils.default_collate if batched else utils.default_convert
-    if loader.collate_fn is not expected or not is_own(expected, utils, expected.__name__):
-        return "a collate_fn of your own"
+    if not is_own(expected, utils, expected.__name__):
+        return f"{expected.__name__} has been exchanged"
+    if loader.collate_fn is not expected and not goes_on:
+        return "a collate_fn of your own, which does more than go on from default_collate"
+    if goes_on and loader.worker_init_fn is not None:
+        return "a worker_init_fn, which may seed what the collate_fn draws from"
     return _obstacle_in_workers(loader)
+
+
+def _goes_on_from_default(loader: Any) -> bool:
+    """Whether its collate_fn is one of the script's own that the engine's batches suffice for."""
+    utils = sys.modules["torch.utils.data._utils.collate"]
+    is_default = loader.collate_fn in (utils.default_collate, utils.default_convert)
+    if is_default or loader.batch_sampler is None:
+        return False
+    return goes_on_from_default(loader.collate_fn)
 
 
 def _obstacle_in_workers(loader: Any) -> str | None:
@@ -172,14 +193,14 @@ def _only_seeds(function: Any) -> bool:
 
 
 def _known_collate_types() -> set[Any]:
-    """Those that torch itself registers, or our worker threads, which stack as torch does; others
-    would change what a batch looks like."""
+    """Those that torch itself registers, or our worker threads, which stack as torch does, or those
+    who hand on a batch that is there; others would change what a batch looks like."""
     utils = sys.modules["torch.utils.data._utils.collate"]
-    own = "unstarve.workers.threads"
+    known = (utils.__name__, "unstarve.workers.threads", "unstarve.engine.ready_batch")
     return {
         kind
         for kind, function in utils.default_collate_fn_map.items()
-        if getattr(function, "__module__", None) in (utils.__name__, own)
+        if getattr(function, "__module__", None) in known
     }
 
 

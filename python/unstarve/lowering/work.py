@@ -40,6 +40,8 @@ class Work:
     other_label: Any = None
     #: Of a table: its images, and how batches are made. There are no files then.
     rows: TableRows | None = None
+    #: Whether the loader's own `collate_fn` goes on from what torch's default collation gives.
+    collates: bool = False
 
     def is_same(self, other: Work) -> bool:
         """Whether the engine that was made for this can do the other."""
