@@ -136,6 +136,8 @@ class JpegPlan:
     def __init__(self) -> None: ...
 
 class ColourStep:
+    """`choices` is a copy: assign a new list."""
+
     class Kind(enum.Enum):
         jitter = 0
         greyscale = 1
@@ -145,6 +147,7 @@ class ColourStep:
         perspective = 5
         mix = 6
         jpeg = 7
+        choice = 8
 
     kind: Kind
     probability: float
@@ -154,10 +157,18 @@ class ColourStep:
     perspective: PerspectivePlan
     mix: MixPlan
     jpeg: JpegPlan
+    choices: Sequence[ColourChoice]
     brightness: tuple[float, float] | None
     contrast: tuple[float, float] | None
     saturation: tuple[float, float] | None
     hue: tuple[float, float] | None
+    def __init__(self) -> None: ...
+
+class ColourChoice:
+    """`steps` is a copy: assign a new list."""
+
+    weight: float
+    steps: Sequence[ColourStep]
     def __init__(self) -> None: ...
 
 class NoisePlan:

@@ -20,6 +20,7 @@ using feed::AffinePlan;
 using feed::AugmentChange;
 using feed::AugmentPlan;
 using feed::BlurPlan;
+using feed::ColourChoice;
 using feed::ColourStep;
 using feed::ErasingPlan;
 using feed::GeometryPlan;
@@ -210,7 +211,8 @@ void bind_colour(nb::module_& module) {
       .value("affine", ColourStep::Kind::kAffine)
       .value("perspective", ColourStep::Kind::kPerspective)
       .value("mix", ColourStep::Kind::kMix)
-      .value("jpeg", ColourStep::Kind::kJpeg);
+      .value("jpeg", ColourStep::Kind::kJpeg)
+      .value("choice", ColourStep::Kind::kChoice);
   step.def(nb::init<>())
       .def_rw("kind", &ColourStep::kind)
       .def_rw("probability", &ColourStep::probability)
@@ -219,11 +221,19 @@ void bind_colour(nb::module_& module) {
       .def_rw("affine", &ColourStep::affine)
       .def_rw("perspective", &ColourStep::perspective)
       .def_rw("mix", &ColourStep::mix)
-      .def_rw("jpeg", &ColourStep::jpeg);
+      .def_rw("jpeg", &ColourStep::jpeg)
+      .def_rw("choices", &ColourStep::choices);  // a copy
   bind_bounds<&ColourStep::brightness>(step, "brightness");
   bind_bounds<&ColourStep::contrast>(step, "contrast");
   bind_bounds<&ColourStep::saturation>(step, "saturation");
   bind_bounds<&ColourStep::hue>(step, "hue");
+}
+
+void bind_choice(nb::module_& module) {
+  nb::class_<ColourChoice>(module, "ColourChoice")
+      .def(nb::init<>())
+      .def_rw("weight", &ColourChoice::weight)
+      .def_rw("steps", &ColourChoice::steps);  // a copy
 }
 
 void bind_output(nb::module_& module) {
@@ -278,6 +288,7 @@ void bind_transform_plan(nb::module_& module) {
   bind_mix(module);
   bind_jpeg(module);
   bind_colour(module);
+  bind_choice(module);
   bind_output(module);
   bind_noise(module);
   bind_erasing(module);

@@ -9,6 +9,7 @@ from unstarve.lowering.plan import (
     Affine,
     Augment,
     Change,
+    Choice,
     Colour,
     Erasing,
     Mix,
@@ -99,7 +100,18 @@ def _colour_step(given: Colour) -> Any:
         jpeg = _native.JpegPlan()
         jpeg.quality_min, jpeg.quality_max = given.jpeg
         step.jpeg = jpeg
+    if given.choices:
+        step.choices = [_colour_choice(one) for one in given.choices]
     return step
+
+
+def _colour_choice(given: Choice) -> Any:
+    from unstarve import _native
+
+    choice = _native.ColourChoice()
+    choice.weight = given.weight
+    choice.steps = [_colour_step(step) for step in given.steps]
+    return choice
 
 
 def _affine_plan(given: Affine) -> Any:

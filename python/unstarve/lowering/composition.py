@@ -8,15 +8,12 @@ type, already resized, already normalised.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from unstarve.lowering.inside import steps_within
-from unstarve.lowering.originals import is_plain
 from unstarve.lowering.partial_plan import NotLowerable, PartialPlan
 from unstarve.lowering.plan import Plan
-from unstarve.lowering.reader import containers, read, readers
+from unstarve.lowering.reader import flatten, read, readers
 
 
 @dataclass(frozen=True)
@@ -40,18 +37,12 @@ class Prefix:
     rest: tuple[Any, ...]
 
 
-class Steps(tuple[Any, ...]):
-    """Callables that a function calls one after the other, in the place of a composition."""
-
-    __slots__ = ()
-
-
 def read_transform(transform: Any) -> tuple[Plan | None, list[Verdict]]:
     """The plan that does what `transform` does to a PIL image, or None; and a verdict per part."""
     image = PartialPlan()
     verdicts: list[Verdict] = []
     stopped = False
-    for part in _flatten(transform):
+    for part in flatten(transform):
         try:
             if stopped and type(part) in readers():
                 raise NotLowerable("comes after a part that stays Python")
@@ -71,7 +62,7 @@ def read_transform(transform: Any) -> tuple[Plan | None, list[Verdict]]:
 def read_prefix(transform: Any) -> Prefix | None:
     """As many first parts of `transform` as the engine can do; None where they do not give the
     images one size, since reading and decoding alone would gain little."""
-    parts = list(_flatten(transform))
+    parts = list(flatten(transform))
     image, count = PartialPlan(), 0
     for part in parts:
         try:
@@ -86,33 +77,6 @@ def read_prefix(transform: Any) -> Prefix | None:
         return None
     image.plan.geometry = image.geometry
     return Prefix(image.plan, image.form == "pil", count, tuple(parts[count:]))
-
-
-#: One that is deeper holds itself.
-_DEEPEST = 16
-
-
-def _flatten(transform: Any, depth: int = 0) -> Iterator[Any]:
-    if transform is None:
-        return
-    steps = None if depth == _DEEPEST else _steps_of(transform)
-    if steps is None:
-        yield transform
-        return
-    for step in steps:
-        yield from _flatten(step, depth + 1)
-
-
-def _steps_of(transform: Any) -> Iterable[Any] | None:
-    """What a transform does one after the other; None where it is one step."""
-    if type(transform) is Steps:
-        return transform
-    if type(transform) in containers():
-        if not is_plain(transform):
-            return None
-        steps: Iterable[Any] = transform
-        return steps if type(transform).__name__ == "Sequential" else list(transform.transforms)
-    return None if type(transform) in readers() else steps_within(transform)
 
 
 def _describe(part: Any) -> str:

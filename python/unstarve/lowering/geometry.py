@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from unstarve.lowering.padding import add_up, around_a_crop, padding_of
 from unstarve.lowering.partial_plan import NotLowerable, PartialPlan, pair
-from unstarve.lowering.plan import Geometry, Padding
+from unstarve.lowering.plan import Colour, Geometry, Padding
 
 
 def _interpolation(image: PartialPlan, part: Any) -> Literal["bilinear", "bicubic"]:
@@ -173,8 +173,11 @@ def _before_noise(image: PartialPlan) -> None:
         raise NotLowerable("a change of places after GaussianNoise")
 
 
-#: Changes of the pixels that are others where the image is flipped before.
-_TIED_TO_PLACES = ("augment", "affine", "perspective", "mix", "jpeg")
+def _is_tied_to_places(step: Colour) -> bool:
+    """Whether it changes pixels in another way where the image is flipped before."""
+    if step.kind == "choice":
+        return any(_is_tied_to_places(one) for choice in step.choices for one in choice.steps)
+    return step.kind in ("augment", "affine", "perspective", "mix", "jpeg")
 
 
 def _flip(image: PartialPlan) -> None:
@@ -183,7 +186,7 @@ def _flip(image: PartialPlan) -> None:
         raise NotLowerable("a flip after a padding that differs from side to side")
     if image.plan.erasing is not None:
         raise NotLowerable("a flip after RandomErasing")
-    if any(step.kind in _TIED_TO_PLACES for step in image.plan.colour):
+    if any(map(_is_tied_to_places, image.plan.colour)):
         raise NotLowerable("a flip after an augmentation, which may move pixels")
 
 

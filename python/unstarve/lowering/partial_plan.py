@@ -34,6 +34,8 @@ class PartialPlan:
         self.pending_padding: Padding | None = None  # until a random crop takes it
         self.plan = Plan(Geometry("resize", (0, 0)))
         self.form: Literal["pil", "tensor"] = "pil"
+        #: Of what is read now: within how many others, as RandomApply, it stands.
+        self.depth = 0
 
     def finish(self) -> Plan:
         if self.geometry is None:

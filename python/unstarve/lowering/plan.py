@@ -131,9 +131,11 @@ class Mix:
 @dataclass
 class Colour:
     """ColorJitter (its four ranges, None where it leaves a property alone), greyscale, an
-    augmentation, a blur, a map of places, a mixture or a JPEG's losses."""
+    augmentation, a blur, a map of places, a mixture, a JPEG's losses or a choice."""
 
-    kind: Literal["jitter", "greyscale", "augment", "blur", "affine", "perspective", "mix", "jpeg"]
+    kind: Literal[
+        "jitter", "greyscale", "augment", "blur", "affine", "perspective", "mix", "jpeg", "choice"
+    ]
     probability: float = 1.0
     brightness: NumberPair | None = None
     contrast: NumberPair | None = None
@@ -146,6 +148,15 @@ class Colour:
     mix: Mix | None = None
     #: Lowest and highest quality, as libjpeg has it.
     jpeg: tuple[int, int] | None = None
+    choices: tuple[Choice, ...] = ()
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several, of which one is drawn: steps that are made in turn."""
+
+    weight: float
+    steps: tuple[Colour, ...]
 
 
 @dataclass

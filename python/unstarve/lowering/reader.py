@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from unstarve.lowering import augment, colours, geometry, inside, of_timm, presets, values
 from unstarve.lowering.originals import is_plain
 from unstarve.lowering.partial_plan import NotLowerable, PartialPlan
+from unstarve.lowering.plan import Choice, Colour
 from unstarve.lowering.tables import processors
 
 Reader = Callable[[PartialPlan, Any], None]
+
+
+class Steps(tuple[Any, ...]):
+    """Callables that a function calls one after the other, in the place of a composition."""
+
+    __slots__ = ()
 
 
 def read(image: PartialPlan, part: Any) -> None:
@@ -36,15 +43,49 @@ def _unknown(part: Any) -> str:
 
 
 def random_apply(image: PartialPlan, part: Any) -> None:
+    probability = float(part.p)
     inner = list(part.transforms)
-    known = {*colours.READERS.values(), *augment.READERS.values(), values.gaussian_noise}
-    reader = readers().get(type(inner[0])) if len(inner) == 1 else None
-    if reader not in known:
-        raise NotLowerable("other than one change of the pixels in RandomApply")
-    read(image, inner[0])
-    step = image.plan.noise if reader is values.gaussian_noise else image.plan.colour[-1]
-    if step is not None:
-        step.probability *= float(part.p)
+    if len(inner) == 1 and readers().get(type(inner[0])) is values.gaussian_noise:
+        read(image, inner[0])
+        if image.plan.noise is not None:
+            image.plan.noise.probability *= probability
+        return
+    steps = _changes_within(image, part, inner)
+    if len(steps) == 1:
+        steps[0].probability *= probability
+    elif steps:
+        steps = [Colour("choice", probability, choices=(Choice(1.0, tuple(steps)),))]
+    image.plan.colour += steps
+
+
+def random_choice(image: PartialPlan, part: Any) -> None:
+    inner = list(part.transforms)
+    weights = [1.0] * len(inner) if part.p is None else [float(weight) for weight in part.p]
+    if len(weights) != len(inner):
+        raise NotLowerable(f"{len(weights)} weights of {len(inner)} transforms")
+    steps = [tuple(_changes_within(image, part, [one])) for one in inner]
+    if any(steps):
+        choices = tuple(map(Choice, weights, steps))
+        image.plan.colour.append(Colour("choice", choices=choices))
+
+
+def _changes_within(image: PartialPlan, outer: Any, inner: list[Any]) -> list[Colour]:
+    """What these do to the pixels, left to the caller to put into the plan."""
+    known = {*colours.READERS.values(), *augment.READERS.values(), values.leave_alone}
+    known |= {random_apply, random_choice}
+    begin = len(image.plan.colour)
+    if image.depth == _DEEPEST:
+        raise NotLowerable("too many transforms within others")
+    image.depth += 1
+    for one in inner:
+        for part in flatten(one):
+            if readers().get(type(part)) not in known:
+                raise NotLowerable(f"other than changes of the pixels in {type(outer).__name__}")
+            read(image, part)
+    image.depth -= 1
+    steps = image.plan.colour[begin:]
+    del image.plan.colour[begin:]
+    return steps
 
 
 def as_rgb(image: PartialPlan, _part: Any) -> None:
@@ -58,6 +99,7 @@ _READERS: dict[str, Reader] = {
     **colours.READERS,
     **augment.READERS,
     "RandomApply": random_apply,
+    "RandomChoice": random_choice,
     **values.READERS,
 }
 
@@ -85,6 +127,34 @@ def containers() -> set[type]:
     if "torch" in sys.modules:
         found.add(sys.modules["torch"].nn.Sequential)
     return found
+
+
+#: One that is deeper holds itself.
+_DEEPEST = 16
+
+
+def flatten(transform: Any, depth: int = 0) -> Iterator[Any]:
+    """What a transform does one after the other, of whatever it is made."""
+    if transform is None:
+        return
+    steps = None if depth == _DEEPEST else _steps_of(transform)
+    if steps is None:
+        yield transform
+        return
+    for step in steps:
+        yield from flatten(step, depth + 1)
+
+
+def _steps_of(transform: Any) -> Iterable[Any] | None:
+    """What a transform does one after the other; None where it is one step."""
+    if type(transform) is Steps:
+        return transform
+    if type(transform) in containers():
+        if not is_plain(transform):
+            return None
+        steps: Iterable[Any] = transform
+        return steps if type(transform).__name__ == "Sequential" else list(transform.transforms)
+    return None if type(transform) in readers() else inside.steps_within(transform)
 
 
 def _libraries() -> list[Any]:

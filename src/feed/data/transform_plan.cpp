@@ -214,11 +214,29 @@ Status check_jpeg(const JpegPlan& plan) {
                "two qualities, 1 <= low <= high <= 100");
 }
 
-Status check_colour(const ColourStep& step, ImageSize size) {
+Status check_colour(const ColourStep& step, ImageSize size, int depth = 0);
+
+Status check_choices(const std::vector<ColourChoice>& choices, ImageSize size, int depth) {
+  constexpr int kDeepest = 8;
+  Status status = check(depth < kDeepest, "choices", "nested less than 8 times");
+  double weights = 0;
+  for (const ColourChoice& choice : choices) {
+    if (status) status = check(choice.weight >= 0, "weight", "0 or more");
+    weights += choice.weight;
+    for (const ColourStep& step : choice.steps) {
+      if (status) status = check_colour(step, size, depth + 1);
+    }
+  }
+  if (status) status = check(weights > 0 && std::isfinite(weights), "weights", "above 0 in all");
+  return status;
+}
+
+Status check_colour(const ColourStep& step, ImageSize size, int depth) {
   Status status = check(is_probability(step.probability), "probability", "0 to 1");
   if (!status) return status;
   if (step.kind == ColourStep::Kind::kAugment) return check_augment(step.augment);
   if (step.kind == ColourStep::Kind::kMix) return check_mix(step.mix);
+  if (step.kind == ColourStep::Kind::kChoice) return check_choices(step.choices, size, depth);
   if (step.kind == ColourStep::Kind::kJpeg) return check_jpeg(step.jpeg);
   if (step.kind == ColourStep::Kind::kBlur) return check_blur(step.blur, size);
   if (step.kind == ColourStep::Kind::kAffine) return check_affine(step.affine);

@@ -45,10 +45,23 @@ ImageSize framed_size(const GeometryPlan& plan);
 /// Whether what is to be cut from an image of this size, and the padding around it, is there.
 bool fits(const GeometryPlan& plan, ImageSize image);
 
+struct ColourChoice;
+
 /// One change of colours, as torchvision's ColorJitter or RandomGrayscale, an augmentation, a
-/// blur, a map of places, a mixture or a JPEG's losses (uint8 in and out).
+/// blur, a map of places, a mixture, a JPEG's losses or a choice among such (uint8
+/// in and out).
 struct ColourStep {
-  enum class Kind { kJitter, kGreyscale, kAugment, kBlur, kAffine, kPerspective, kMix, kJpeg };
+  enum class Kind {
+    kJitter,
+    kGreyscale,
+    kAugment,
+    kBlur,
+    kAffine,
+    kPerspective,
+    kMix,
+    kJpeg,
+    kChoice
+  };
   struct Bounds {
     double low = 1.0;
     double high = 1.0;
@@ -65,6 +78,13 @@ struct ColourStep {
   PerspectivePlan perspective;
   MixPlan mix;
   JpegPlan jpeg;
+  std::vector<ColourChoice> choices;  // kChoice: one is drawn
+};
+
+/// One of several, as in torchvision's RandomChoice: steps that are made in turn.
+struct ColourChoice {
+  double weight = 1.0;  // beside those of the others
+  std::vector<ColourStep> steps;
 };
 
 /// RandomErasing: a rectangle of the output is overwritten.

@@ -164,6 +164,37 @@ TEST(TransformPlan, AJpegsQualitiesAreARange) {
   }
 }
 
+TEST(TransformPlan, AChoiceHasWeightsAndSoundSteps) {
+  TransformPlan plan;
+  ColourStep& step = plan.colour.emplace_back();
+  step.kind = ColourStep::Kind::kChoice;
+  EXPECT_FALSE(validate(plan)) << "nothing to choose from";
+  step.choices.resize(2);
+  EXPECT_TRUE(validate(plan));
+  step.choices[1].steps.emplace_back().probability = 2;
+  EXPECT_FALSE(validate(plan));
+  step.choices[1].steps[0].probability = 1;
+  step.choices[0].weight = -1;
+  EXPECT_FALSE(validate(plan));
+  step.choices[0].weight = step.choices[1].weight = 0;
+  EXPECT_FALSE(validate(plan));
+}
+
+TEST(TransformPlan, ChoicesAreNestedSomeTimes) {
+  TransformPlan plan;
+  for (const int depth : {7, 8}) {
+    ColourStep step;
+    for (int level = 0; level <= depth; ++level) {
+      ColourStep outer;
+      outer.kind = ColourStep::Kind::kChoice;
+      outer.choices.emplace_back().steps.push_back(step);
+      step = outer;
+    }
+    plan.colour = {step};
+    EXPECT_EQ(validate(plan).has_value(), depth == 7);
+  }
+}
+
 TEST(TransformPlan, APerspectiveHasTwoPixelsASide) {
   TransformPlan plan;
   plan.geometry.size = {2, 2};

@@ -57,31 +57,54 @@ void draw_jitter(const ColourStep& step, SampleRandom& random, std::vector<Pixel
   }
 }
 
+void draw_steps(const std::vector<ColourStep>& steps, ImageSize size, SampleRandom& random,
+                std::vector<PixelDraw>& draws);
+
+void draw_choice(const std::vector<ColourChoice>& choices, ImageSize size, SampleRandom& random,
+                 std::vector<PixelDraw>& draws) {
+  double left = 0;
+  for (const ColourChoice& choice : choices) left += choice.weight;
+  left *= random.uniform();
+  const ColourChoice* drawn = nullptr;
+  for (const ColourChoice& choice : choices) {
+    if (choice.weight <= 0) continue;
+    drawn = &choice;  // the last one where roundings leave something
+    left -= choice.weight;
+    if (left < 0) break;
+  }
+  if (drawn != nullptr) draw_steps(drawn->steps, size, random, draws);
+}
+
+void draw_step(const ColourStep& step, ImageSize size, SampleRandom& random,
+               std::vector<PixelDraw>& draws) {
+  switch (step.kind) {
+    case ColourStep::Kind::kGreyscale: draws.push_back(colours(ColourOp::kGreyscale, 0.0)); break;
+    case ColourStep::Kind::kAugment: draw_augment(step.augment, size, random, draws); break;
+    case ColourStep::Kind::kAffine: draws.push_back(draw_affine(step.affine, size, random)); break;
+    case ColourStep::Kind::kPerspective:
+      draws.push_back(draw_perspective(step.perspective, size, random));
+      break;
+    case ColourStep::Kind::kMix: draw_mix(step.mix, size, random, draws); break;
+    case ColourStep::Kind::kJpeg: draws.push_back(compressed(step.jpeg, random)); break;
+    case ColourStep::Kind::kBlur: draws.push_back(blurred(step.blur, random)); break;
+    case ColourStep::Kind::kChoice: draw_choice(step.choices, size, random, draws); break;
+    case ColourStep::Kind::kJitter: draw_jitter(step, random, draws); break;
+  }
+}
+
+void draw_steps(const std::vector<ColourStep>& steps, ImageSize size, SampleRandom& random,
+                std::vector<PixelDraw>& draws) {
+  for (const ColourStep& step : steps) {
+    if (random.uniform() < step.probability) draw_step(step, size, random, draws);
+  }
+}
+
 }  // namespace
 
 void draw_pixels(const std::vector<ColourStep>& steps, ImageSize size, SampleRandom& random,
                  std::vector<PixelDraw>& draws) {
   draws.clear();
-  for (const ColourStep& step : steps) {
-    if (random.uniform() >= step.probability) continue;
-    if (step.kind == ColourStep::Kind::kGreyscale) {
-      draws.push_back(colours(ColourOp::kGreyscale, 0.0));
-    } else if (step.kind == ColourStep::Kind::kAugment) {
-      draw_augment(step.augment, size, random, draws);
-    } else if (step.kind == ColourStep::Kind::kAffine) {
-      draws.push_back(draw_affine(step.affine, size, random));
-    } else if (step.kind == ColourStep::Kind::kPerspective) {
-      draws.push_back(draw_perspective(step.perspective, size, random));
-    } else if (step.kind == ColourStep::Kind::kMix) {
-      draw_mix(step.mix, size, random, draws);
-    } else if (step.kind == ColourStep::Kind::kJpeg) {
-      draws.push_back(compressed(step.jpeg, random));
-    } else if (step.kind == ColourStep::Kind::kBlur) {
-      draws.push_back(blurred(step.blur, random));
-    } else {
-      draw_jitter(step, random, draws);
-    }
-  }
+  draw_steps(steps, size, random, draws);
 }
 
 std::optional<Box> draw_erasing(const ErasingPlan& plan, ImageSize size, SampleRandom& random) {

@@ -217,7 +217,7 @@ JITTER = v1.ColorJitter(0.5)
         ([v1.Resize((9, 20)), v1.CenterCrop(10), v1.ToTensor()], "crop of 10 pixels"),
         ([v1.Resize((9, 9)), JITTER, v1.RandomCrop(8), v1.ToTensor()], "change of colours"),
         ([CROP, v1.RandomCrop(4), v1.ToTensor()], "another change of size"),
-        ([CROP, v1.RandomApply([JITTER, JITTER]), v1.ToTensor()], "RandomApply"),
+        ([CROP, v1.RandomApply([JITTER, CROP]), v1.ToTensor()], "RandomApply"),
         ([CROP, v1.RandomApply([v1.ElasticTransform()]), v1.ToTensor()], "RandomApply"),
         ([CROP, v1.GaussianBlur(23), v1.ToTensor()], "kernel_size"),
         ([v1.RandomResizedCrop(8, interpolation=v1.InterpolationMode.NEAREST)], "nearest"),

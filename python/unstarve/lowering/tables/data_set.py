@@ -7,10 +7,11 @@ import weakref
 from dataclasses import dataclass
 from typing import Any
 
-from unstarve.lowering.composition import Steps, Verdict, read_transform
+from unstarve.lowering.composition import Verdict, read_transform
 from unstarve.lowering.inside import AsRgb
 from unstarve.lowering.originals import has_own_methods, is_own, is_plain
 from unstarve.lowering.plan import Plan
+from unstarve.lowering.reader import Steps
 from unstarve.lowering.tables.collation import Stacked, Values, read_collation
 from unstarve.lowering.tables.processors import Processed
 from unstarve.lowering.tables.transforms import Batch, Images, read_function
