@@ -98,6 +98,7 @@ NATIVE_CASES = [
     for part in (
         v2.RandomPerspective(p=1.0),
         v2.AugMix(),
+        v2.ElasticTransform(),
         v2.JPEG((30, 95)),
         v2.Pad(8, padding_mode="reflect"),
     )
@@ -115,7 +116,7 @@ NATIVE_CASES = [
 ]
 RANDOM = (
     *(OwnPerspective, OwnPerspectiveV2, v2.RandomPerspective, v2.AugMix, v2.JPEG),
-    v2.GaussianNoise,
+    *(v2.ElasticTransform, v2.GaussianNoise),
 )
 
 

@@ -130,6 +130,13 @@ class MixPlan:
     fill: Sequence[int] | None
     def __init__(self) -> None: ...
 
+class ElasticPlan:
+    alpha: Sequence[float]
+    sigma: Sequence[float]
+    between: AugmentPlan.Between
+    fill: Sequence[int] | None
+    def __init__(self) -> None: ...
+
 class JpegPlan:
     quality_min: int
     quality_max: int
@@ -148,6 +155,7 @@ class ColourStep:
         mix = 6
         jpeg = 7
         choice = 8
+        elastic = 9
 
     kind: Kind
     probability: float
@@ -157,6 +165,7 @@ class ColourStep:
     perspective: PerspectivePlan
     mix: MixPlan
     jpeg: JpegPlan
+    elastic: ElasticPlan
     choices: Sequence[ColourChoice]
     brightness: tuple[float, float] | None
     contrast: tuple[float, float] | None

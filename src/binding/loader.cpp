@@ -341,9 +341,20 @@ std::string name_of(kernels::ToneOp op) {
   return "";
 }
 
+/// How far places are moved across and down, in pixels: two times the bytes of an output's float32.
+nb::tuple displacement_drawn(const feed::PixelDraw& draw, const feed::ImageSize& size) {
+  kernels::Displacement drawn;
+  kernels::draw_displacement(draw.elastic, draw.seed, size.width, size.height, drawn);
+  const auto bytes = [](const std::vector<float>& plane) {
+    return nb::bytes(reinterpret_cast<const char*>(plane.data()), plane.size() * sizeof(float));
+  };
+  return nb::make_tuple("elastic", nb::make_tuple(bytes(drawn.across), bytes(drawn.down)));
+}
+
 /// A name and a number, or the six or eight of where pixels come from.
-nb::tuple pixels_drawn(const feed::PixelDraw& draw) {
+nb::tuple pixels_drawn(const feed::PixelDraw& draw, const feed::ImageSize& size) {
   using Kind = feed::PixelDraw::Kind;
+  if (draw.kind == Kind::kElastic) return displacement_drawn(draw, size);
   if (draw.kind == Kind::kPlaces) {
     const kernels::AffineMap& map = draw.places;
     return nb::make_tuple("places", nb::make_tuple(map.a, map.b, map.c, map.d, map.e, map.f));
@@ -372,7 +383,9 @@ nb::dict sample_draws(const LoaderOptions& options, std::uint32_t epoch, std::ui
   feed::draw_sample(options.transform, {size.first, size.second}, random, draw);
   const auto box = [](const feed::Box& b) { return nb::make_tuple(b.x, b.y, b.width, b.height); };
   nb::list colour;
-  for (const feed::PixelDraw& change : draw.pixels) colour.append(pixels_drawn(change));
+  for (const feed::PixelDraw& change : draw.pixels) {
+    colour.append(pixels_drawn(change, options.transform.geometry.size));
+  }
   nb::dict result;
   result["crop"] = box(draw.geometry.crop);
   result["target"] = nb::make_tuple(draw.geometry.target.width, draw.geometry.target.height);

@@ -22,6 +22,7 @@ using feed::AugmentPlan;
 using feed::BlurPlan;
 using feed::ColourChoice;
 using feed::ColourStep;
+using feed::ElasticPlan;
 using feed::ErasingPlan;
 using feed::GeometryPlan;
 using feed::JpegPlan;
@@ -194,6 +195,15 @@ void bind_mix(nb::module_& module) {
       .def_rw("fill", &MixPlan::fill, nb::arg("value").none());
 }
 
+void bind_elastic(nb::module_& module) {
+  nb::class_<ElasticPlan>(module, "ElasticPlan")
+      .def(nb::init<>())
+      .def_rw("alpha", &ElasticPlan::alpha)
+      .def_rw("sigma", &ElasticPlan::sigma)
+      .def_rw("between", &ElasticPlan::between)
+      .def_rw("fill", &ElasticPlan::fill, nb::arg("value").none());
+}
+
 void bind_jpeg(nb::module_& module) {
   nb::class_<JpegPlan>(module, "JpegPlan")
       .def(nb::init<>())
@@ -212,7 +222,8 @@ void bind_colour(nb::module_& module) {
       .value("perspective", ColourStep::Kind::kPerspective)
       .value("mix", ColourStep::Kind::kMix)
       .value("jpeg", ColourStep::Kind::kJpeg)
-      .value("choice", ColourStep::Kind::kChoice);
+      .value("choice", ColourStep::Kind::kChoice)
+      .value("elastic", ColourStep::Kind::kElastic);
   step.def(nb::init<>())
       .def_rw("kind", &ColourStep::kind)
       .def_rw("probability", &ColourStep::probability)
@@ -222,6 +233,7 @@ void bind_colour(nb::module_& module) {
       .def_rw("perspective", &ColourStep::perspective)
       .def_rw("mix", &ColourStep::mix)
       .def_rw("jpeg", &ColourStep::jpeg)
+      .def_rw("elastic", &ColourStep::elastic)
       .def_rw("choices", &ColourStep::choices);  // a copy
   bind_bounds<&ColourStep::brightness>(step, "brightness");
   bind_bounds<&ColourStep::contrast>(step, "contrast");
@@ -286,6 +298,7 @@ void bind_transform_plan(nb::module_& module) {
   bind_affine(module);
   bind_perspective(module);
   bind_mix(module);
+  bind_elastic(module);
   bind_jpeg(module);
   bind_colour(module);
   bind_choice(module);

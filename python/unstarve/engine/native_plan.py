@@ -11,6 +11,7 @@ from unstarve.lowering.plan import (
     Change,
     Choice,
     Colour,
+    Elastic,
     Erasing,
     Mix,
     Noise,
@@ -100,6 +101,8 @@ def _colour_step(given: Colour) -> Any:
         jpeg = _native.JpegPlan()
         jpeg.quality_min, jpeg.quality_max = given.jpeg
         step.jpeg = jpeg
+    if given.elastic is not None:
+        step.elastic = _elastic_plan(given.elastic)
     if given.choices:
         step.choices = [_colour_choice(one) for one in given.choices]
     return step
@@ -146,6 +149,15 @@ def _mix_plan(given: Mix) -> Any:
         given.alpha,
         given.fill,
     )
+    plan.between = getattr(_native.AugmentPlan.Between, given.between)
+    return plan
+
+
+def _elastic_plan(given: Elastic) -> Any:
+    from unstarve import _native
+
+    plan = _native.ElasticPlan()
+    plan.alpha, plan.sigma, plan.fill = given.alpha, given.sigma, given.fill
     plan.between = getattr(_native.AugmentPlan.Between, given.between)
     return plan
 

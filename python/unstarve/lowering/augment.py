@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from unstarve.lowering.colours import add_colour
 from unstarve.lowering.partial_plan import NotLowerable, PartialPlan, pair
-from unstarve.lowering.plan import Affine, Augment, Change, Colour, Mix, Perspective
+from unstarve.lowering.plan import Affine, Augment, Change, Colour, Elastic, Mix, Perspective
 
 #: Of torchvision's names: the engine's.
 _KINDS = {
@@ -150,6 +150,21 @@ def aug_mix(image: PartialPlan, part: Any) -> None:
     add_colour(image, Colour("mix", mix=Mix(changes, width, depth, alpha, between, filled)))
 
 
+def elastic(image: PartialPlan, part: Any) -> None:
+    alpha, sigma = pair(part.alpha), pair(part.sigma)
+    # PIL images become tensors on the way.
+    between, fill = _moves(image, part)
+    if between == "bicubic":
+        raise NotLowerable("bicubic moves of a tensor, whose cubic is another one")
+    is_blurred = [deviation > 0 for deviation in sigma]
+    # Mirrored beyond the edges, half of the blur's taps have to be there.
+    half = max(int(8 * deviation + 1) // 2 for deviation in sigma)
+    if len(set(is_blurred)) > 1 or min(sigma) < 0 or max(sigma) > 31 or half >= min(size_of(image)):
+        raise NotLowerable(f"sigma={part.sigma} of {size_of(image)} pixels")
+    filled = None if part.fill is None else fill
+    add_colour(image, Colour("elastic", elastic=Elastic(alpha, sigma, between, filled)))
+
+
 def jpeg(image: PartialPlan, part: Any) -> None:
     size_of(image)
     low, high = (int(quality) for quality in part.quality)
@@ -221,6 +236,7 @@ READERS: dict[str, Callable[[PartialPlan, Any], None]] = {
     "AugMix": aug_mix,
     "JPEG": jpeg,
     "AutoAugment": auto_augment,
+    "ElasticTransform": elastic,
     "RandAugment": rand_augment,
     "TrivialAugmentWide": trivial_augment_wide,
     "RandomAffine": random_affine,

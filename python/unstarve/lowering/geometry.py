@@ -177,7 +177,7 @@ def _is_tied_to_places(step: Colour) -> bool:
     """Whether it changes pixels in another way where the image is flipped before."""
     if step.kind == "choice":
         return any(_is_tied_to_places(one) for choice in step.choices for one in choice.steps)
-    return step.kind in ("augment", "affine", "perspective", "mix", "jpeg")
+    return step.kind in ("augment", "affine", "perspective", "mix", "jpeg", "elastic")
 
 
 def _flip(image: PartialPlan) -> None:

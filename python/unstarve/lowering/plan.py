@@ -128,13 +128,33 @@ class Mix:
     fill: tuple[int, int, int] | None = None
 
 
+@dataclass(frozen=True)
+class Elastic:
+    """ElasticTransform: across and down."""
+
+    alpha: NumberPair
+    sigma: NumberPair
+    between: Literal["nearest", "bilinear", "bicubic"] = "bilinear"
+    #: None: zeros, with which the edges are blended.
+    fill: tuple[int, int, int] | None = (0, 0, 0)
+
+
 @dataclass
 class Colour:
     """ColorJitter (its four ranges, None where it leaves a property alone), greyscale, an
     augmentation, a blur, a map of places, a mixture, a JPEG's losses or a choice."""
 
     kind: Literal[
-        "jitter", "greyscale", "augment", "blur", "affine", "perspective", "mix", "jpeg", "choice"
+        "jitter",
+        "greyscale",
+        "augment",
+        "blur",
+        "affine",
+        "perspective",
+        "mix",
+        "jpeg",
+        "choice",
+        "elastic",
     ]
     probability: float = 1.0
     brightness: NumberPair | None = None
@@ -149,6 +169,7 @@ class Colour:
     #: Lowest and highest quality, as libjpeg has it.
     jpeg: tuple[int, int] | None = None
     choices: tuple[Choice, ...] = ()
+    elastic: Elastic | None = None
 
 
 @dataclass(frozen=True)

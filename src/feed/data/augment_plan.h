@@ -76,6 +76,15 @@ struct BlurPlan {
   double sigma_max = 2.0;
 };
 
+/// ElasticTransform: each pixel's place is moved by even numbers, blurred. Done as torchvision does
+/// it on tensors.
+struct ElasticPlan {
+  std::array<double, 2> alpha = {50.0, 50.0};  // twice the most that it is moved across and down
+  std::array<double, 2> sigma = {5.0, 5.0};    // pixels; both 0: no blur
+  AugmentPlan::Between between = AugmentPlan::Between::kBilinear;  // or kNearest
+  std::optional<std::array<std::uint8_t, 3>> fill;                 // absent: zeros, blended
+};
+
 /// v2's JPEG: the image is encoded with a quality that is drawn evenly, and decoded again.
 struct JpegPlan {
   int quality_min = 75;  // libjpeg's, 1 to 100

@@ -208,6 +208,24 @@ Status check_perspective(const PerspectivePlan& plan, ImageSize size) {
   return status;
 }
 
+Status check_elastic(const ElasticPlan& plan, ImageSize size) {
+  constexpr double kMost = 31.0;  // of which 8 times fit into the taps of a blur
+  const auto is_deviation = [&](double sigma) {
+    const bool is_known = sigma >= 0 && sigma <= kMost;
+    return is_known && static_cast<int>(8 * sigma + 1) / 2 < std::min(size.width, size.height);
+  };
+  const auto& [across, down] = plan.sigma;
+  Status status = check(is_deviation(across) && is_deviation(down) && (across > 0) == (down > 0),
+                        "sigma", "two deviations, 0 to 31, for which the output is large enough");
+  for (const double alpha : plan.alpha) {
+    if (status) status = check(std::abs(alpha) <= 16384, "alpha", "-16384 to 16384");
+  }
+  if (status) {
+    status = check(is_nearest_or_bilinear(plan.between), "between", "nearest or bilinear");
+  }
+  return status;
+}
+
 Status check_jpeg(const JpegPlan& plan) {
   const bool is_range = 1 <= plan.quality_min && plan.quality_min <= plan.quality_max;
   return check(is_range && plan.quality_max <= 100, "quality",
@@ -237,6 +255,7 @@ Status check_colour(const ColourStep& step, ImageSize size, int depth) {
   if (step.kind == ColourStep::Kind::kAugment) return check_augment(step.augment);
   if (step.kind == ColourStep::Kind::kMix) return check_mix(step.mix);
   if (step.kind == ColourStep::Kind::kChoice) return check_choices(step.choices, size, depth);
+  if (step.kind == ColourStep::Kind::kElastic) return check_elastic(step.elastic, size);
   if (step.kind == ColourStep::Kind::kJpeg) return check_jpeg(step.jpeg);
   if (step.kind == ColourStep::Kind::kBlur) return check_blur(step.blur, size);
   if (step.kind == ColourStep::Kind::kAffine) return check_affine(step.affine);

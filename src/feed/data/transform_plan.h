@@ -48,8 +48,7 @@ bool fits(const GeometryPlan& plan, ImageSize image);
 struct ColourChoice;
 
 /// One change of colours, as torchvision's ColorJitter or RandomGrayscale, an augmentation, a
-/// blur, a map of places, a mixture, a JPEG's losses or a choice among such (uint8
-/// in and out).
+/// blur, a map of places, a mixture, a JPEG's losses or a choice among such (uint8 in and out).
 struct ColourStep {
   enum class Kind {
     kJitter,
@@ -60,7 +59,8 @@ struct ColourStep {
     kPerspective,
     kMix,
     kJpeg,
-    kChoice
+    kChoice,
+    kElastic,
   };
   struct Bounds {
     double low = 1.0;
@@ -78,6 +78,7 @@ struct ColourStep {
   PerspectivePlan perspective;
   MixPlan mix;
   JpegPlan jpeg;
+  ElasticPlan elastic;
   std::vector<ColourChoice> choices;  // kChoice: one is drawn
 };
 

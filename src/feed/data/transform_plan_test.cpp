@@ -150,6 +150,24 @@ TEST(TransformPlan, AMixtureHasChangesAndWeights) {
   EXPECT_FALSE(validate(plan));
 }
 
+TEST(TransformPlan, AnElasticChangeFitsIntoTheOutput) {
+  TransformPlan plan;
+  plan.geometry.size = {21, 30};
+  ColourStep& step = plan.colour.emplace_back();
+  step.kind = ColourStep::Kind::kElastic;
+  EXPECT_TRUE(validate(plan)) << "20 pixels aside of 21";
+  plan.geometry.size = {20, 30};
+  EXPECT_FALSE(validate(plan));
+  step.elastic.sigma = {0, 0};
+  EXPECT_TRUE(validate(plan));
+  step.elastic.sigma = {1, 0};
+  EXPECT_FALSE(validate(plan));
+  step.elastic.sigma = {std::nan(""), 1};
+  EXPECT_FALSE(validate(plan));
+  step.elastic = {.alpha = {std::nan(""), 1}, .sigma = {1, 1}, .fill = {}};
+  EXPECT_FALSE(validate(plan));
+}
+
 TEST(TransformPlan, AJpegsQualitiesAreARange) {
   TransformPlan plan;
   ColourStep& step = plan.colour.emplace_back();

@@ -37,6 +37,19 @@ PixelDraw compressed(const JpegPlan& plan, SampleRandom& random) {
   return draw;
 }
 
+PixelDraw displaced(const ElasticPlan& plan, SampleRandom& random) {
+  using Between = kernels::AffineFill::Between;
+  PixelDraw draw;
+  draw.kind = PixelDraw::Kind::kElastic;
+  draw.elastic = {plan.alpha[0], plan.alpha[1], plan.sigma[0], plan.sigma[1]};
+  draw.seed = static_cast<std::uint64_t>(random.uniform() * 0x1p53);
+  const bool blends = plan.between == AugmentPlan::Between::kBilinear;
+  draw.fill.between = blends ? Between::kBilinear : Between::kNearest;
+  if (plan.fill) draw.fill.colour = *plan.fill;
+  draw.edges = plan.fill ? kernels::EdgeRule::kTorch : kernels::EdgeRule::kTorchBare;
+  return draw;
+}
+
 void draw_jitter(const ColourStep& step, SampleRandom& random, std::vector<PixelDraw>& draws) {
   const std::array<std::pair<ColourOp, const std::optional<ColourStep::Bounds>*>, 4> changes = {{
       {ColourOp::kBrightness, &step.brightness},
@@ -86,6 +99,7 @@ void draw_step(const ColourStep& step, ImageSize size, SampleRandom& random,
       break;
     case ColourStep::Kind::kMix: draw_mix(step.mix, size, random, draws); break;
     case ColourStep::Kind::kJpeg: draws.push_back(compressed(step.jpeg, random)); break;
+    case ColourStep::Kind::kElastic: draws.push_back(displaced(step.elastic, random)); break;
     case ColourStep::Kind::kBlur: draws.push_back(blurred(step.blur, random)); break;
     case ColourStep::Kind::kChoice: draw_choice(step.choices, size, random, draws); break;
     case ColourStep::Kind::kJitter: draw_jitter(step, random, draws); break;

@@ -10,6 +10,7 @@
 #include "kernels/pixels/affine.h"
 #include "kernels/pixels/blur.h"
 #include "kernels/pixels/colour_adjust.h"
+#include "kernels/pixels/elastic.h"
 #include "kernels/pixels/perspective.h"
 #include "kernels/pixels/tone.h"
 
@@ -31,17 +32,20 @@ struct PixelDraw {
     kMixAdd,
     kMixEnd,
     kJpeg,
+    kElastic,
   };
   Kind kind = Kind::kColour;
   kernels::ColourOp colour = kernels::ColourOp::kBrightness;
   kernels::ToneOp tone = kernels::ToneOp::kInvert;
   double factor = 1.0;  // of the first three; the weight of kMixBegin and kMixAdd
   int quality = 100;    // kJpeg
+  kernels::Elastic elastic;
+  std::uint64_t seed = 0;  // kElastic: of the displacement
   kernels::AffineMap places;
   kernels::PerspectiveMap perspective;
   kernels::Blur blur;
-  kernels::AffineFill fill;                              // kPlaces, kPerspective
-  kernels::EdgeRule edges = kernels::EdgeRule::kPillow;  // kPerspective
+  kernels::AffineFill fill;                              // kPlaces, kPerspective, kElastic
+  kernels::EdgeRule edges = kernels::EdgeRule::kPillow;  // kPerspective, kElastic
 };
 
 /// What is done to one sample's pixels, in order; `draws` is overwritten and keeps its memory. As

@@ -124,6 +124,13 @@ Status SampleTransform::change_pixels(const PixelDraw& change) {
       kernels::project_pixels(change.perspective, {change.fill, change.edges},
                               {moved_.data(), size.width, size.height}, pixels_);
       break;
+    case PixelDraw::Kind::kElastic:
+      moved_.assign(pixels_, pixels_ + 3 * count);
+      kernels::draw_displacement(change.elastic, change.seed, size.width, size.height,
+                                 displacement_);
+      kernels::displace_pixels(displacement_, {change.fill, change.edges},
+                               {moved_.data(), size.width, size.height}, pixels_);
+      break;
     case PixelDraw::Kind::kMixBegin:
       mix_.begin(static_cast<float>(change.factor), pixels_, 3 * count);
       break;

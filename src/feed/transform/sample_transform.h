@@ -69,6 +69,7 @@ class SampleTransform {
   std::vector<float> blurred_;       // rows that are blurred in one direction
   kernels::ImageMix mix_;
   JpegLoss jpeg_;
+  kernels::Displacement displacement_;
   std::uint8_t* pixels_ = nullptr;  // the resized image: scratch_, or out_
   std::uint8_t* out_ = nullptr;
   std::int64_t finish_ns_ = 0;

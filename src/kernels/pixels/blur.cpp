@@ -72,4 +72,36 @@ void blur_pixels(const Blur& blur, std::uint8_t* pixels, int width, int height,
   }
 }
 
+void blur_plane(const BlurTaps& across, const BlurTaps& down, const Plane& plane,
+                std::vector<float>& memory) {
+  const std::vector<float> weights = gaussian(across.taps, across.sigma);
+  const std::vector<float> weights_down = gaussian(down.taps, down.sigma);
+  const auto width = static_cast<std::size_t>(plane.width);
+  const int margin = across.taps / 2;
+  // The rows blurred across, then a row with its ends.
+  memory.assign(plane.values.size() + width + 2 * static_cast<std::size_t>(margin), 0.0F);
+  float* const row = memory.data() + plane.values.size();
+  const auto row_at = [width](float* rows, int y) {
+    return rows + width * static_cast<std::size_t>(y);
+  };
+  for (int y = 0; y < plane.height; ++y) {
+    const float* from = row_at(plane.values.data(), y);
+    for (int x = -margin; x < plane.width + margin; ++x) {
+      row[x + margin] = from[mirrored(x, plane.width)];
+    }
+    for (std::size_t tap = 0; tap < weights.size(); ++tap) {
+      add_scaled(row + tap, weights[tap], width, row_at(memory.data(), y));
+    }
+  }
+  for (int y = 0; y < plane.height; ++y) {
+    float* const out = row_at(plane.values.data(), y);
+    std::fill_n(out, width, 0.0F);
+    for (int tap = 0; tap < down.taps; ++tap) {
+      const int from = mirrored(y + tap - down.taps / 2, plane.height);
+      add_scaled(row_at(memory.data(), from), weights_down[static_cast<std::size_t>(tap)], width,
+                 out);
+    }
+  }
+}
+
 }  // namespace unstarve::kernels

@@ -19,4 +19,20 @@ struct Blur {
 void blur_pixels(const Blur& blur, std::uint8_t* pixels, int width, int height,
                  std::vector<float>& memory);
 
+/// Of one direction: taps, odd, and the standard deviation in pixels.
+struct BlurTaps {
+  int taps = 3;
+  double sigma = 1.0;
+};
+
+struct Plane {
+  std::vector<float>& values;  // width * height
+  int width = 0;
+  int height = 0;
+};
+
+/// The same of a plane of floats, in place.
+void blur_plane(const BlurTaps& across, const BlurTaps& down, const Plane& plane,
+                std::vector<float>& memory);
+
 }  // namespace unstarve::kernels
