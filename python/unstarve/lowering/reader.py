@@ -46,6 +46,8 @@ def random_apply(image: PartialPlan, part: Any) -> None:
     probability = float(part.p)
     inner = list(part.transforms)
     if len(inner) == 1 and readers().get(type(inner[0])) is values.gaussian_noise:
+        if image.depth:
+            raise NotLowerable("GaussianNoise within two others")
         read(image, inner[0])
         if image.plan.noise is not None:
             image.plan.noise.probability *= probability

@@ -113,6 +113,16 @@ def test_what_stays_python_says_why(parts: list[Any], why: str) -> None:
     assert any(why in str(verdict.obstacle) for verdict in verdicts)
 
 
+@pytest.mark.skipif(not hasattr(v2, "GaussianNoise"), reason="torchvision has it from 0.20 on")
+@pytest.mark.parametrize("outer", [v1.RandomApply, v1.RandomChoice])
+def test_noise_within_two_others_stays_python(outer: Any) -> None:
+    """It is no change of the pixels that a choice could hold."""
+    noise = outer([v1.RandomApply([v2.GaussianNoise()], 0.5)])
+    plan, verdicts = read_transform(v1.Compose([v1.CenterCrop(8), v1.ToTensor(), noise]))
+    assert plan is None
+    assert any("within two others" in str(verdict.obstacle) for verdict in verdicts)
+
+
 def test_a_flip_behind_changes_that_no_flip_changes_is_native() -> None:
     choice = v1.RandomChoice([GREY, v1.RandomApply([BLUR, v1.ColorJitter(0.3)])])
     parts = [v1.CenterCrop(8), choice, v1.RandomHorizontalFlip(), v1.ToTensor()]
