@@ -7,11 +7,11 @@
 #include "feed/data/geometry.h"
 #include "feed/data/transform_plan.h"
 #include "feed/transform/random.h"
+#include "kernels/moves/elastic.h"
+#include "kernels/moves/perspective.h"
 #include "kernels/pixels/affine.h"
 #include "kernels/pixels/blur.h"
 #include "kernels/pixels/colour_adjust.h"
-#include "kernels/pixels/elastic.h"
-#include "kernels/pixels/perspective.h"
 #include "kernels/pixels/tone.h"
 
 namespace unstarve::feed {

@@ -1,9 +1,9 @@
-#include "kernels/pixels/perspective.h"
+#include "kernels/moves/perspective.h"
 
 #include <algorithm>
 #include <cstddef>
 
-#include "kernels/pixels/places.h"
+#include "kernels/moves/places.h"
 
 namespace unstarve::kernels {
 namespace {

@@ -1,4 +1,4 @@
-#include "kernels/pixels/perspective.h"
+#include "kernels/moves/perspective.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

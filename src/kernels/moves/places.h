@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "kernels/pixels/perspective.h"
+#include "kernels/moves/perspective.h"
 
 namespace unstarve::kernels {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/pixels/perspective.h"
+#include "kernels/moves/perspective.h"
 
 namespace unstarve::kernels {
 

@@ -1,11 +1,11 @@
-#include "kernels/pixels/elastic.h"
+#include "kernels/moves/elastic.h"
 
 #include <algorithm>
 #include <cstddef>
 
+#include "kernels/moves/places.h"
 #include "kernels/noise/philox.h"
 #include "kernels/pixels/blur.h"
-#include "kernels/pixels/places.h"
 
 namespace unstarve::kernels {
 namespace {

@@ -1,4 +1,4 @@
-#include "kernels/pixels/places.h"
+#include "kernels/moves/places.h"
 
 #include <cmath>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "kernels/pixels/elastic.h"
+#include "kernels/moves/elastic.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
