@@ -12,7 +12,6 @@ namespace unstarve::kernels {
 namespace {
 
 using Pixels = std::vector<std::uint8_t>;
-using Between = AffineFill::Between;
 
 Pixels noise(int width, int height) {
   Pixels pixels;
@@ -55,7 +54,7 @@ TEST(Elastic, PixelsComeFromTheirMovedPlaces) {
     const PixelView view{in.data(), width, height};
     const Displacement moved = waves(width, height);
     Pixels out(in.size());
-    displace_pixels(moved, {{Between::kBilinear, {90, 90, 90}}, EdgeRule::kTorch}, view,
+    displace_pixels(moved, {{AffineFill::Between::kBilinear, {90, 90, 90}}, EdgeRule::kTorch}, view,
                     out.data());
     for (int i = 0; i < width * height; ++i) {
       const auto at = static_cast<std::size_t>(i);
@@ -76,8 +75,8 @@ TEST(Elastic, NearestPixelsAreCopied) {
   moved.across = {0.6F, 0.6F};
   moved.down = {0.4F, -0.4F};
   Pixels out(6);
-  displace_pixels(moved, {{Between::kNearest, {7, 8, 9}}, EdgeRule::kTorch}, {in.data(), 2, 1},
-                  out.data());
+  displace_pixels(moved, {{AffineFill::Between::kNearest, {7, 8, 9}}, EdgeRule::kTorch},
+                  {in.data(), 2, 1}, out.data());
   EXPECT_THAT(out, testing::ElementsAre(4, 5, 6, 7, 8, 9));
 }
 

@@ -14,7 +14,6 @@
 namespace unstarve::kernels {
 namespace {
 
-using Between = AffineFill::Between;
 using Pixels = std::vector<std::uint8_t>;
 
 Pixels noise(int width, int height, unsigned seed) {
@@ -75,7 +74,7 @@ double nearest(const PixelView& in, const Projection& projection, double x, doub
 double apart(const PerspectiveMap& map, const Projection& projection, const PixelView& in) {
   Pixels out(static_cast<std::size_t>(3 * in.width * in.height));
   project_pixels(map, projection, in, out.data());
-  const bool blends = projection.fill.between == Between::kBilinear;
+  const bool blends = projection.fill.between == AffineFill::Between::kBilinear;
   double most = 0;
   for (int i = 0; i < in.width * in.height; ++i) {
     const double x = i % in.width + 0.5;
@@ -108,8 +107,10 @@ TEST(Perspective, AgreesWithTheDefinition) {
       for (const EdgeRule edges : {EdgeRule::kPillow, EdgeRule::kTorch, EdgeRule::kTorchBare}) {
         const Pixels in = noise(width, height, seed++);
         const PixelView view{in.data(), width, height};
-        EXPECT_LE(apart(map, {{Between::kBilinear, {200, 0, 7}}, edges}, view), 1) << seed;
-        EXPECT_EQ(apart(map, {{Between::kNearest, {200, 0, 7}}, edges}, view), 0) << seed;
+        EXPECT_LE(apart(map, {{AffineFill::Between::kBilinear, {200, 0, 7}}, edges}, view), 1)
+            << seed;
+        EXPECT_EQ(apart(map, {{AffineFill::Between::kNearest, {200, 0, 7}}, edges}, view), 0)
+            << seed;
       }
     }
   }
@@ -119,18 +120,19 @@ TEST(Perspective, OfTwoNearestPixelsTorchHasTheEvenOne) {
   const Pixels in = {0, 0, 0, 1, 0, 0, 2, 0, 0, 3, 0, 0};
   Pixels out(in.size());
   const PerspectiveMap half{1, 0, 0.5, 0, 1, 0, 0, 0};
-  project_pixels(half, {{Between::kNearest, {9, 9, 9}}, EdgeRule::kTorch}, {in.data(), 4, 1},
-                 out.data());
+  project_pixels(half, {{AffineFill::Between::kNearest, {9, 9, 9}}, EdgeRule::kTorch},
+                 {in.data(), 4, 1}, out.data());
   EXPECT_THAT(out, testing::ElementsAre(0, 0, 0, 2, 0, 0, 2, 0, 0, 9, 9, 9));
-  project_pixels(half, {{Between::kNearest, {9, 9, 9}}, EdgeRule::kPillow}, {in.data(), 4, 1},
-                 out.data());
+  project_pixels(half, {{AffineFill::Between::kNearest, {9, 9, 9}}, EdgeRule::kPillow},
+                 {in.data(), 4, 1}, out.data());
   EXPECT_THAT(out, testing::ElementsAre(1, 0, 0, 2, 0, 0, 3, 0, 0, 9, 9, 9));
 }
 
 TEST(Perspective, PlacesThatAreNoNumbersAreFilled) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const Pixels in = noise(3, 2, 1);
-  for (const Between between : {Between::kNearest, Between::kBilinear}) {
+  for (const AffineFill::Between between :
+       {AffineFill::Between::kNearest, AffineFill::Between::kBilinear}) {
     for (const EdgeRule edges : {EdgeRule::kPillow, EdgeRule::kTorch}) {
       Pixels out(in.size());
       project_pixels({kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone},
