@@ -157,12 +157,13 @@ Reading<double> training_from_s(const examine::Examination& examined, std::int64
 
 Reading<double> training_from_s(const trace::RunReader& run) {
   constexpr std::size_t kLookedAt = 64;
-  const auto steps = run.steps_after(0, kLookedAt);
+  const auto steps = run.rows_after<trace::StepRow>(0, kLookedAt);
+  if (!steps) return WhyAbsent::kNotObserved;
   std::map<std::int64_t, std::size_t> seen;  // by process
   std::int64_t start_ns = 0;
-  for (const trace::StoredStep& stored : steps ? *steps : std::vector<trace::StoredStep>()) {
-    const bool is_second = ++seen[stored.step.pid] == 2;
-    if (is_second) start_ns = std::max(start_ns, stored.step.when.start_ns);
+  for (const auto& [row, step] : *steps) {
+    const bool is_second = ++seen[step.pid] == 2;
+    if (is_second) start_ns = std::max(start_ns, step.when.start_ns);
   }
   if (start_ns == 0) return WhyAbsent::kNotObserved;
   return static_cast<double>(start_ns - run.number("started_ns")) * kSecondsPerNs;
