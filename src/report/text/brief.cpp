@@ -268,9 +268,13 @@ Lines why(const Report& report, const TextOptions& options) {
 std::vector<Part> parts_of(const Report& report, const TextOptions& options) {
   const std::string missing = report.facts.no_steps.empty() ? what_is_missing(report) : "";
   const Lines reason = why(report, options);
-  std::vector<Part> parts = {
+  // How a job failed comes before why it was slow.
+  const Lines run = what_it_did(report, options);
+  const bool failed = job_failed(report.facts);
+  return {
       {stages(report, options)},
       {headline(report, options)},
+      {failed ? run : Lines()},
       {what_was_lost(report, options)},
       {reason},
       {lines_of({reason.empty() ? "Why" : " ", first_evidence(report)}, options), 1},
@@ -281,19 +285,11 @@ std::vector<Part> parts_of(const Report& report, const TextOptions& options) {
       {what_trials_tell(report, options), 4},
       {lines_of({"Also", what_else(report)}, options), 6},
       {lines_of({"Seen", events_text(report.diagnosis)}, options), 5},
-      {what_it_did(report, options)},
+      {failed ? Lines() : run},
       {lines_of({"", roofline_text(report), kInFull, Tone::kNotice}, options), 3},
       {what_was_recorded(report, options)},
       {lines_of({"", missing, kInFull, Tone::kFaint}, options), 2},
   };
-  // How a job failed comes before why it was slow.
-  constexpr std::size_t kBehindHeadline = 2;
-  constexpr std::size_t kRun = 12;
-  if (job_failed(report.facts)) {
-    const auto run = parts.begin() + kRun;
-    std::rotate(parts.begin() + kBehindHeadline, run, run + 1);
-  }
-  return parts;
 }
 
 }  // namespace

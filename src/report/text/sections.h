@@ -23,6 +23,7 @@ std::string text_roofs(const Report& report, const TextOptions& options);
 std::string text_comparison(const Report& report, const TextOptions& options);
 std::string text_not_observed(const Report& report, const TextOptions& options);
 std::string text_unseen(const Report& report, const TextOptions& options);
+std::string text_events(const Report& report, const TextOptions& options);
 std::string text_own_cost(const Report& report, const TextOptions& options);
 
 /// A section's first line.

@@ -143,6 +143,12 @@ std::string text_unseen(const Report& report, const TextOptions& options) {
   return text;
 }
 
+std::string text_events(const Report& report, const TextOptions& options) {
+  const std::string events = events_text(report.diagnosis);
+  if (events.empty()) return {};
+  return heading("Seen now and then", options) + hanging("  ", printable(events, options), options);
+}
+
 std::string text_own_cost(const Report& report, const TextOptions& options) {
   if (report.own_cost.empty()) return {};
   std::string text = heading("What watching cost", options);
@@ -165,9 +171,10 @@ std::string text_utilization_tried(const Report& report, const TextOptions& opti
 
 using Section = std::string (*)(const Report& report, const TextOptions& options);
 
-constexpr std::array<Section, 12> kSections = {
-    text_verdict, text_partition,   text_costs,      text_roofs,        text_ranks,  text_findings,
-    text_hints,   text_utilization, text_comparison, text_not_observed, text_unseen, text_own_cost};
+constexpr std::array<Section, 13> kSections = {
+    text_verdict,      text_partition, text_costs,   text_roofs,       text_ranks,
+    text_findings,     text_events,    text_hints,   text_utilization, text_comparison,
+    text_not_observed, text_unseen,    text_own_cost};
 
 // Where something was tried, the comparison is what the reader waits for.
 constexpr std::array<Section, 3> kBriefSections = {text_brief, text_utilization_tried,

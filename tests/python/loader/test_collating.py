@@ -153,8 +153,7 @@ def test_an_epoch_goes_on_where_it_was(dataset: Any, workers: int) -> None:
 def test_samples_of_pythons_are_collated_by_it_too(tmp_path: Path, workers: int) -> None:
     root = make_folder(tmp_path, 40)
     path = root / "class0" / "0004.png"
-    picture = Image.open(path).convert("P", palette=Image.Palette.ADAPTIVE)
-    picture.save(path.with_name("0004.gif"), save_all=False)
+    Image.open(path).save(path.with_name("0004.ppm"))
     path.unlink()
     files = datasets.ImageFolder(root, TO_FLOAT, is_valid_file=lambda _: True)
     options = {"batch_size": 8, "num_workers": workers, "collate_fn": blended}
