@@ -86,7 +86,7 @@ def measure(arguments: argparse.Namespace, loader: str) -> float:
     if done.returncode != 0:
         sys.exit(f"{loader}: {done.stderr[-2000:]}")
     once, twice = json.loads(done.stdout.splitlines()[-1])
-    return arguments.steps * BATCH / (twice - once)
+    return float(arguments.steps * BATCH / (twice - once))
 
 
 def main() -> int:
