@@ -39,7 +39,7 @@ def binaries(folder: Path) -> list[Path]:
 
 def test_is_small_and_for_known_systems(wheel: Path) -> None:
     """auditwheel has given the name, or refused: glibc 2.36 is Debian 12's."""
-    assert wheel.stat().st_size < 15e6
+    assert wheel.stat().st_size < 17e6
     named = re.search(r"manylinux_2_(\d+)_x86_64", wheel.name)
     assert named is not None and int(named[1]) <= 36, wheel.name
 
