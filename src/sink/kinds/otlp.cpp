@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "sink/sink.h"
+#include "sink/wire/gpu_subject.h"
 #include "sink/wire/output_file.h"
 #include "sink/wire/second_means.h"
 
@@ -138,10 +139,9 @@ class OtlpLines final : public Sink {
     }
     attributes.push_back(attribute("hw.type", "gpu"));
     attributes.push_back(attribute("hw.name", metric.subject));
-    for (std::size_t i = 0; i < run_.gpu_uuids.size(); ++i) {
-      if (metric.subject != fmt::format("gpu{}", i) || run_.gpu_uuids[i].empty()) continue;
-      attributes.push_back(attribute("hw.id", run_.gpu_uuids[i]));
-    }
+    const auto gpu = gpu_of(metric.subject);
+    const std::string uuid = gpu ? uuid_of(run_, *gpu) : std::string();
+    if (!uuid.empty()) attributes.push_back(attribute("hw.id", uuid));
     return attributes;
   }
 

@@ -16,6 +16,7 @@
 #include "base/units.h"
 #include "report/words/utf8.h"
 #include "sink/sink.h"
+#include "sink/wire/gpu_subject.h"
 
 namespace unstarve::sink {
 
@@ -82,28 +83,13 @@ std::string label_value(std::string_view text) {
   return value;
 }
 
-/// "0" of "gpu0"; none of any other subject.
-std::optional<std::size_t> gpu_of(std::string_view subject) {
-  constexpr std::string_view kGpu = "gpu";
-  constexpr std::size_t kDigitsMax = 4;
-  if (!subject.starts_with(kGpu)) return std::nullopt;
-  subject.remove_prefix(kGpu.size());
-  if (subject.empty() || subject.size() > kDigitsMax) return std::nullopt;
-  std::size_t number = 0;
-  for (const char digit : subject) {
-    if (digit < '0' || digit > '9') return std::nullopt;
-    number = 10 * number + static_cast<std::size_t>(digit - '0');
-  }
-  return number;
-}
-
 /// The text that Prometheus reads (format 0.0.4), out of what a run shows so far. Whatever was not
 /// observed has no series: it is never 0.
 class Exposition {
  public:
   void begin(const RunStart& run) {
     run_ = label_value(run.run_id);
-    uuids_ = run.gpu_uuids;
+    start_ = run;
     info_ = fmt::format(R"(host="{}",command="{}")", label_value(run.host),
                         label_value(fmt::format("{}", fmt::join(run.command, " "))));
     for (const char* const name : {"scheduler", "job", "step", "user", "account"}) {
@@ -111,8 +97,6 @@ class Exposition {
       if (said == run.scheduler.end()) continue;
       info_ += fmt::format(R"(,{}="{}")", name, label_value(said->second));
     }
-    started_s_ = static_cast<double>(run.started_wall_ns) * kSecondsPerNs;
-    started_ns_ = run.started_ns;
   }
 
   void note(const Sample& sample) {
@@ -171,7 +155,8 @@ class Exposition {
 
   void add_run() {
     add("unstarve_run_info", "gauge", "What the run is; always 1.", {{info_, 1}});
-    add("unstarve_run_start_timestamp_seconds", "gauge", "When the run began.", {{"", started_s_}});
+    add("unstarve_run_start_timestamp_seconds", "gauge", "When the run began.",
+        {{"", wall_s(start_.started_ns)}});
     if (end_) {
       add("unstarve_run_end_timestamp_seconds", "gauge", "When the job ended.",
           {{"", wall_s(end_->ended_ns)}});
@@ -204,8 +189,8 @@ class Exposition {
         const auto gpu = gpu_of(key.second);
         if (key.first != one.metric || !gpu || !is_shown(one, value)) continue;
         std::string labels = fmt::format(R"(gpu="{}")", *gpu);
-        if (*gpu < uuids_.size() && !uuids_[*gpu].empty()) {
-          labels += fmt::format(R"(,uuid="{}")", label_value(uuids_[*gpu]));
+        if (const std::string uuid = uuid_of(start_, *gpu); !uuid.empty()) {
+          labels += fmt::format(R"(,uuid="{}")", label_value(uuid));
         }
         series.emplace_back(std::move(labels), *value);
       }
@@ -231,14 +216,13 @@ class Exposition {
   }
 
   double wall_s(std::int64_t monotonic_ns) const {
-    return started_s_ + static_cast<double>(monotonic_ns - started_ns_) * kSecondsPerNs;
+    return static_cast<double>(start_.started_wall_ns) * kSecondsPerNs +
+           static_cast<double>(monotonic_ns - start_.started_ns) * kSecondsPerNs;
   }
 
   std::string run_;
   std::string info_;
-  std::vector<std::string> uuids_;
-  double started_s_ = 0;
-  std::int64_t started_ns_ = 0;
+  RunStart start_;
   std::map<std::pair<std::string, std::string>, Reading<double>> latest_;  // metric, subject
   std::int64_t steps_ = 0;
   std::int64_t step_ns_ = 0;

@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <set>
 #include <utility>
+
+#include "sink/wire/gpu_subject.h"
 
 namespace unstarve::sink {
 
@@ -19,15 +19,6 @@ constexpr std::int64_t kNowSeconds = 10;  // what "now" means for shares and rat
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 /// A GPU that is used less does nothing: drivers read a percent of an idle one now and then.
 constexpr double kIdleUtilization = 0.02;
-
-std::optional<std::int64_t> gpu_number(const std::string& subject) {
-  if (!subject.starts_with("gpu")) return std::nullopt;
-  std::int64_t number = 0;
-  const char* const end = subject.data() + subject.size();
-  const auto [rest, failed] = std::from_chars(subject.data() + 3, end, number);
-  if (failed != std::errc() || rest != end) return std::nullopt;
-  return number;
-}
 
 }  // namespace
 
@@ -43,8 +34,9 @@ Status RecentJob::takes(const Sample& sample) {
   if (sample.metric.name == "job.cpu_cores") {
     mean = &seconds_[second_of(sample.t_ns)].cpu_cores;
   } else if (sample.metric.name == "gpu.utilization_ratio") {
-    const auto gpu = gpu_number(sample.metric.subject);
-    if (gpu) mean = &seconds_[second_of(sample.t_ns)].gpu_utilization[*gpu];
+    const auto gpu = gpu_of(sample.metric.subject);
+    if (gpu)
+      mean = &seconds_[second_of(sample.t_ns)].gpu_utilization[static_cast<std::int64_t>(*gpu)];
   }
   if (mean == nullptr) return {};
   mean->add(*sample.value);
@@ -172,8 +164,8 @@ RecentJob::Mean RecentJob::mean_now(std::int64_t last, const Of& of) const {
 void RecentJob::add_gpus(std::int64_t last, std::int64_t curve_s, report::LiveJob& job) const {
   std::set<std::int64_t> gpus;
   for (const auto& [key, value] : latest_) {
-    const auto gpu = gpu_number(key.second);
-    if (gpu) gpus.insert(*gpu);
+    const auto gpu = gpu_of(key.second);
+    if (gpu) gpus.insert(static_cast<std::int64_t>(*gpu));
   }
   for (const std::int64_t gpu : gpus) {
     const auto of_second = [gpu](const Second& second) {
