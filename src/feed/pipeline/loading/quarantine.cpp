@@ -17,22 +17,30 @@ bool is_of_the_sample(ErrorCode code) {
 void Quarantine::add_failure(std::uint32_t index, std::uint32_t epoch,
                              const std::string& message) noexcept {
   MutexLock lock(mutex_);
+  count(index, epoch, message);
+}
+
+void Quarantine::add_bad(std::uint32_t index, std::uint32_t epoch,
+                         const std::string& message) noexcept {
+  MutexLock lock(mutex_);
+  if (bad_.contains(index)) return;  // another thread read it at the same time
+  count(index, epoch, message);
+  if (bad_.size() >= kMostKept) return;
+  try {
+    bad_.insert(index);
+  } catch (const std::bad_alloc&) {
+    return;  // it is tried again, with the same end
+  }
+}
+
+void Quarantine::count(std::uint32_t index, std::uint32_t epoch,
+                       const std::string& message) noexcept {
   ++failures_;
   if (listed_.size() >= kListed) return;
   try {
     listed_.push_back({index, epoch, message});
   } catch (const std::bad_alloc&) {
     return;  // counted, not listed
-  }
-}
-
-void Quarantine::lock_away(std::uint32_t index) noexcept {
-  MutexLock lock(mutex_);
-  if (bad_.size() >= kMostKept) return;
-  try {
-    bad_.insert(index);
-  } catch (const std::bad_alloc&) {
-    return;  // it is tried again, with the same end
   }
 }
 

@@ -31,9 +31,11 @@ class Quarantine {
   /// Counts and lists a failure; where there is no memory to list it, counts it.
   void add_failure(std::uint32_t index, std::uint32_t epoch, const std::string& message) noexcept
       UNSTARVE_EXCLUDES(mutex_);
-  /// Says that a sample is not to be tried again. There is an end to how many are kept: further
-  /// ones are tried each time, with the same result.
-  void lock_away(std::uint32_t index) noexcept UNSTARVE_EXCLUDES(mutex_);
+  /// The same for a sample that is not to be tried again: it counts once, also where several
+  /// threads had begun to read it. There is an end to how many are kept: further ones are tried
+  /// each time, with the same result, and count each time.
+  void add_bad(std::uint32_t index, std::uint32_t epoch, const std::string& message) noexcept
+      UNSTARVE_EXCLUDES(mutex_);
   bool holds(std::uint32_t index) const UNSTARVE_EXCLUDES(mutex_);
 
   std::uint64_t failures() const UNSTARVE_EXCLUDES(mutex_);
@@ -43,6 +45,9 @@ class Quarantine {
   void restore(const std::vector<std::uint32_t>& bad) UNSTARVE_EXCLUDES(mutex_);
 
  private:
+  void count(std::uint32_t index, std::uint32_t epoch, const std::string& message) noexcept
+      UNSTARVE_REQUIRES(mutex_);
+
   mutable Mutex mutex_;
   std::uint64_t failures_ UNSTARVE_GUARDED_BY(mutex_) = 0;
   std::vector<SampleFailure> listed_ UNSTARVE_GUARDED_BY(mutex_);

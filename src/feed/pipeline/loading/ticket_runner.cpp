@@ -55,9 +55,11 @@ Status TicketRunner::load(const DrawKey& key, std::uint8_t* image, const std::st
 }
 
 void TicketRunner::note_failure(const DrawKey& key, const Error& error) {
-  shared_.quarantine.add_failure(key.index, key.epoch, error.message);
-  if (shared_.options.on_error == OnError::kRaise) return;
-  if (is_of_the_sample(error.code)) shared_.quarantine.lock_away(key.index);
+  if (shared_.options.on_error != OnError::kRaise && is_of_the_sample(error.code)) {
+    shared_.quarantine.add_bad(key.index, key.epoch, error.message);
+  } else {
+    shared_.quarantine.add_failure(key.index, key.epoch, error.message);
+  }
 }
 
 void TicketRunner::run(const Ticket& ticket, BatchWindow& window) noexcept {
