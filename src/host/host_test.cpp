@@ -53,6 +53,8 @@ TEST(ProcessStat, ReadsTheFieldsBehindANameWithBlanksAndParentheses) {
   EXPECT_EQ(stat->ppid, 4700);
   EXPECT_EQ(stat->user_ticks, 1234);
   EXPECT_EQ(stat->system_ticks, 567);
+  EXPECT_EQ(stat->reaped_user_ticks, 8);
+  EXPECT_EQ(stat->reaped_system_ticks, 9);
   EXPECT_EQ(stat->threads, 17);
   EXPECT_EQ(stat->start_ticks, 881234);
   EXPECT_EQ(stat->resident_pages, 51234);

@@ -64,9 +64,11 @@ Result<ProcessStat> parse_process_stat(std::string_view text) {
     int field;
     std::int64_t* to;
   };
-  const std::array<Wanted, 7> wanted = {{{4, &stat.ppid},
+  const std::array<Wanted, 9> wanted = {{{4, &stat.ppid},
                                          {14, &stat.user_ticks},
                                          {15, &stat.system_ticks},
+                                         {16, &stat.reaped_user_ticks},
+                                         {17, &stat.reaped_system_ticks},
                                          {20, &stat.threads},
                                          {22, &stat.start_ticks},
                                          {24, &stat.resident_pages},

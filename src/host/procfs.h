@@ -20,6 +20,9 @@ struct ProcessStat {
   std::int64_t ppid = 0;
   std::int64_t user_ticks = 0;  // of all its threads, living and dead
   std::int64_t system_ticks = 0;
+  // Of children that it has waited for, and of theirs.
+  std::int64_t reaped_user_ticks = 0;
+  std::int64_t reaped_system_ticks = 0;
   std::int64_t threads = 0;
   std::int64_t start_ticks = 0;  // since boot; with the pid it names a process for good
   std::int64_t resident_pages = 0;

@@ -8,7 +8,6 @@
 
 #include "base/testing/test_folder.h"
 #include "base/units.h"
-#include "observe/outside/process_tree.h"
 #include "observe/outside/sampler.h"
 
 namespace unstarve::observe {
@@ -204,34 +203,6 @@ TEST_F(HostFaults, EachReadMayFailOnceOrForEver) {
       }
     }
   }
-}
-
-TEST_F(HostFaults, AJobThatIsGoneIsNoProcessAndItsCpuStaysCounted) {
-  const host::HostFiles files(root_);
-  ProcessTree tree(files, kJob);
-  tree.refresh();
-  EXPECT_EQ(tree.read().processes, 2);
-  std::string more = stat_of(101, kJob);
-  more.replace(more.find(" 50 5 "), 6, " 80 5 ");
-  write("/proc/101/stat", more);
-  EXPECT_EQ(tree.read().user_ticks, 30);
-  std::filesystem::remove_all(root_ + "/proc/101");
-  tree.refresh();
-  const TreeReadings after = tree.read();
-  EXPECT_EQ(after.processes, 1);
-  EXPECT_EQ(after.user_ticks, 30);
-  EXPECT_EQ(tree.read().user_ticks, 30);
-}
-
-TEST_F(HostFaults, AnotherProcessByTheSameNumberIsNotTheJobs) {
-  const host::HostFiles files(root_);
-  ProcessTree tree(files, kJob);
-  tree.refresh();
-  tree.read();
-  std::string other = stat_of(101, 1);
-  other.replace(other.find(" 77 "), 4, " 99 ");
-  write("/proc/101/stat", other);
-  EXPECT_EQ(tree.read().processes, 1);
 }
 
 }  // namespace

@@ -4,7 +4,8 @@ namespace unstarve::observe {
 
 namespace {
 
-constexpr MetricDescriptor kCpu{"job.cpu_cores", "cores", "/proc/PID/stat utime+stime",
+constexpr MetricDescriptor kCpu{"job.cpu_cores", "cores",
+                                "/proc/PID/stat utime+stime, cutime+cstime",
                                 "CPU time per second of the job's processes"};
 constexpr MetricDescriptor kSystemCpu{"job.system_cpu_cores", "cores", "/proc/PID/stat stime",
                                       "the part of cpu_cores spent in the kernel"};
@@ -40,8 +41,6 @@ double as_double(std::int64_t number) { return static_cast<double>(number); }
 }  // namespace
 
 void JobSource::sample(const Tick& tick, SampleBook& book) {
-  // Five ticks: a new worker is seen within half a second.
-  if (tick.number % 5 == 0) tree_.refresh();
   const TreeReadings now = tree_.read();
   const double ticks_per_s = as_double(host::ticks_per_s());
   const double total_s = as_double(now.user_ticks + now.system_ticks) / ticks_per_s;

@@ -20,6 +20,26 @@ Result<host::ProcessStat> read_stat(const HostFiles& files, std::int64_t pid) {
   return host::parse_process_stat(*text);
 }
 
+// A listing of so many processes takes about 0.1 ms: a thousandth of the time between two readings.
+constexpr std::int64_t kShortListing = 512;
+constexpr std::int64_t kReadingsPerLongListing = 5;
+
+CpuTicks cpu_of(const host::ProcessStat& stat) { return {stat.user_ticks, stat.system_ticks}; }
+
+CpuTicks reaped_by(const host::ProcessStat& stat) {
+  return {stat.reaped_user_ticks, stat.reaped_system_ticks};
+}
+
+CpuTicks operator+(CpuTicks left, CpuTicks right) {
+  return {left.user + right.user, left.system + right.system};
+}
+
+CpuTicks operator-(CpuTicks left, CpuTicks right) {
+  return {left.user - right.user, left.system - right.system};
+}
+
+void operator+=(CpuTicks& sum, CpuTicks more) { sum = sum + more; }
+
 Reading<std::int64_t>& at(TreeCounters& counters, TreeCounter counter) {
   return counters[static_cast<std::size_t>(counter)];
 }
@@ -72,51 +92,69 @@ void add_growth(TreeCounters& sum, const TreeCounters& first, const TreeCounters
 
 ProcessTree::ProcessTree(const HostFiles& files, std::int64_t root_pid) : files_(files) {
   members_[root_pid];
+  parents_first_.push_back(root_pid);
 }
 
-void ProcessTree::add_descendants(std::map<std::int64_t, std::int64_t>& parent_of) {
+void ProcessTree::add_descendants(std::map<std::int64_t, host::ProcessStat>& unknown) {
   // Parents and children may have been found in the same listing, in any order.
   bool grew = true;
   while (grew) {
     grew = false;
-    for (auto entry = parent_of.begin(); entry != parent_of.end();) {
-      if (members_.count(entry->second) == 0) {
+    for (auto entry = unknown.begin(); entry != unknown.end();) {
+      if (members_.count(entry->second.ppid) == 0) {
         ++entry;
         continue;
       }
-      members_[entry->first];
-      entry = parent_of.erase(entry);
+      members_[entry->first].newborn =
+          youngest_ticks_ > 0 && entry->second.start_ticks > youngest_ticks_;
+      parents_first_.push_back(entry->first);
+      entry = unknown.erase(entry);
       grew = true;
     }
   }
-  for (const auto& [pid, parent] : parent_of) others_.insert(pid);
+  for (const auto& [pid, stat] : unknown) others_.insert(pid);
 }
 
 void ProcessTree::refresh() {
   const Result<std::vector<std::int64_t>> listed = files_.list_numbers("/proc");
   if (!listed) return;
-  std::map<std::int64_t, std::int64_t> parent_of;
+  std::map<std::int64_t, host::ProcessStat> unknown;
   std::unordered_set<std::int64_t> still_others;
+  std::int64_t youngest_ticks = youngest_ticks_;
   for (const std::int64_t pid : *listed) {
     if (members_.count(pid) != 0) continue;
     if (others_.count(pid) != 0) {
       still_others.insert(pid);
       continue;
     }
-    if (const Result<host::ProcessStat> stat = read_stat(files_, pid)) parent_of[pid] = stat->ppid;
+    const Result<host::ProcessStat> stat = read_stat(files_, pid);
+    if (!stat) continue;
+    youngest_ticks = std::max(youngest_ticks, stat->start_ticks);
+    unknown[pid] = *stat;
   }
   others_ = std::move(still_others);
-  add_descendants(parent_of);
+  add_descendants(unknown);
+  youngest_ticks_ = youngest_ticks;
+  const bool is_long = static_cast<std::int64_t>(listed->size()) > kShortListing;
+  readings_per_listing_ = is_long ? kReadingsPerLongListing : 1;
+}
+
+void ProcessTree::begin_member(Member& member, const host::ProcessStat& stat) {
+  member.found = true;
+  member.first = stat;
+  member.last = stat;
+  if (member.newborn) {
+    late_ += cpu_of(stat);
+    member.first.user_ticks = member.first.system_ticks = 0;
+    member.first.reaped_user_ticks = member.first.reaped_system_ticks = 0;
+    member.first.block_io_ticks = 0;
+  }
 }
 
 bool ProcessTree::read_member(std::int64_t pid, Member& member, std::int64_t& ticks_used) {
   const Result<host::ProcessStat> stat = read_stat(files_, pid);
   if (!stat) return false;
-  if (!member.found) {
-    member.found = true;
-    member.first = *stat;
-    member.last = *stat;
-  }
+  if (!member.found) begin_member(member, *stat);
   // Another process by the same number.
   if (stat->start_ticks != member.first.start_ticks) return false;
   ticks_used =
@@ -125,34 +163,77 @@ bool ProcessTree::read_member(std::int64_t pid, Member& member, std::int64_t& ti
   return true;
 }
 
-void ProcessTree::bury(const Member& member) {
-  if (!member.found) return;
-  gone_.user_ticks += member.last.user_ticks - member.first.user_ticks;
-  gone_.system_ticks += member.last.system_ticks - member.first.system_ticks;
-  gone_.block_io_ticks += member.last.block_io_ticks - member.first.block_io_ticks;
-  add_growth(gone_counters_, member.first_counters, member.last_counters);
+/// `dead` has children before their parents, so that a parent's parent hears of both.
+void ProcessTree::bury(const std::vector<std::int64_t>& dead) {
+  for (const std::int64_t pid : dead) {
+    const Member member = members_[pid];
+    members_.erase(pid);
+    if (!member.found) continue;
+    const CpuTicks used = cpu_of(member.last) - cpu_of(member.first) + member.reaped_unseen;
+    gone_.user_ticks += used.user;
+    gone_.system_ticks += used.system;
+    gone_.block_io_ticks += member.last.block_io_ticks - member.first.block_io_ticks;
+    add_growth(gone_counters_, member.first_counters, member.last_counters);
+    const auto parent = members_.find(member.last.ppid);
+    if (parent == members_.end()) continue;
+    parent->second.reaped_members += cpu_of(member.last) + reaped_by(member.first) +
+                                     member.reaped_members + member.reaped_unseen;
+  }
+}
+
+void ProcessTree::add_unseen(Member& member) {
+  const CpuTicks unseen = reaped_by(member.last) - reaped_by(member.first) - member.reaped_members -
+                          member.reaped_unseen;
+  const CpuTicks grown{std::max<std::int64_t>(unseen.user, 0),
+                       std::max<std::int64_t>(unseen.system, 0)};
+  member.reaped_unseen += grown;
+  late_ += grown;
+}
+
+/// What was used before it was found is told over as many readings as lie between two listings, so
+/// that it is no peak. Returns what is still to be told.
+CpuTicks ProcessTree::pay_late() {
+  const auto left = [this](std::int64_t ticks) {
+    return ticks - (ticks + readings_per_listing_ - 1) / readings_per_listing_;
+  };
+  late_ = {left(late_.user), left(late_.system)};
+  return late_;
 }
 
 TreeReadings ProcessTree::read() {
-  TreeReadings sum = gone_;
-  for (auto entry = members_.begin(); entry != members_.end();) {
-    Member& member = entry->second;
+  if (readings_until_listing_ == 0) {
+    refresh();
+    readings_until_listing_ = readings_per_listing_;
+  }
+  --readings_until_listing_;
+  TreeReadings sum;
+  std::vector<std::int64_t> dead;
+  std::vector<std::int64_t> living;
+  for (const std::int64_t pid : parents_first_) {
+    Member& member = members_[pid];
     std::int64_t ticks_used = 0;
-    const bool alive = read_member(entry->first, member, ticks_used);
-    sum.user_ticks += member.last.user_ticks - member.first.user_ticks;
-    sum.system_ticks += member.last.system_ticks - member.first.system_ticks;
-    sum.block_io_ticks += member.last.block_io_ticks - member.first.block_io_ticks;
-    if (!alive) {
-      bury(member);
-      entry = members_.erase(entry);
+    if (!read_member(pid, member, ticks_used)) {
+      dead.push_back(pid);
       continue;
     }
+    living.push_back(pid);
     sum.busiest_ticks = std::max(sum.busiest_ticks, ticks_used);
     ++sum.processes;
     sum.threads += member.last.threads;
     sum.resident_pages += member.last.resident_pages;
-    ++entry;
   }
+  parents_first_ = std::move(living);
+  bury({dead.rbegin(), dead.rend()});
+  CpuTicks used{gone_.user_ticks, gone_.system_ticks};
+  sum.block_io_ticks = gone_.block_io_ticks;
+  for (auto& [pid, member] : members_) {
+    add_unseen(member);
+    used += cpu_of(member.last) - cpu_of(member.first) + member.reaped_unseen;
+    sum.block_io_ticks += member.last.block_io_ticks - member.first.block_io_ticks;
+  }
+  const CpuTicks told = used - pay_late();
+  sum.user_ticks = told.user;
+  sum.system_ticks = told.system;
   return sum;
 }
 
@@ -161,7 +242,9 @@ TreeCounters ProcessTree::read_counters() {
   for (auto& [pid, member] : members_) {
     const TreeCounters now = read_counters_of(files_, pid);
     for (std::size_t i = 0; i < now.size(); ++i) {
-      if (!member.first_counters[i]) member.first_counters[i] = now[i];
+      if (now[i] && !member.first_counters[i]) {
+        member.first_counters[i] = member.newborn ? 0 : *now[i];
+      }
       if (now[i] || !member.last_counters[i]) member.last_counters[i] = now[i];
     }
     add_growth(sum, member.first_counters, member.last_counters);
