@@ -7,14 +7,13 @@
 #include "base/io/files.h"
 #include "feed/pack/pack_input.h"
 #include "feed/shard/checksum.h"
+#include "feed/source/folder_walk.h"
 
 namespace unstarve::feed {
 namespace {
 
 namespace fs = std::filesystem;
 
-// A cycle of symbolic links would otherwise be walked until names get too long.
-constexpr int kMaxDepth = 32;
 constexpr std::int64_t kMaxFileBytes = std::int64_t{1} << 32;
 // What torchvision's ImageFolder takes for images.
 constexpr std::array<std::string_view, 9> kEndings = {".jpg", ".jpeg", ".png",  ".ppm", ".bmp",
@@ -45,7 +44,7 @@ Result<Listing> list(const fs::path& folder) {
     const bool is_folder = entry->is_directory(no_target);
     (is_folder ? listing.folders : listing.files).push_back(entry->path().filename().string());
   }
-  if (error) return fail_errno(error.value(), fmt::format("cannot list {}", folder.string()));
+  if (error) return fail_to_list(error.value(), folder.string());
   std::sort(listing.folders.begin(), listing.folders.end());
   std::sort(listing.files.begin(), listing.files.end());
   return listing;
@@ -104,11 +103,7 @@ class FolderInput final : public PackInput {
 
   /// The folder itself and all below it.
   Status collect(const std::string& folder, int depth, Folders& found) {
-    if (depth > kMaxDepth) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "{}/{} lies more than {} folders deep: is there a cycle of links?", root_, folder,
-                  kMaxDepth);
-    }
+    if (depth > kMaxFolderDepth) return fail_too_deep(root_ + "/" + folder);
     Result<Listing> listing = list(fs::path(root_) / folder);
     if (!listing) return forward_error(listing);
     found.emplace_back(folder, std::move(listing->files));

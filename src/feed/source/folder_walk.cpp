@@ -22,8 +22,6 @@
 namespace unstarve::feed {
 namespace {
 
-// A cycle of symbolic links would otherwise be walked until names get too long.
-constexpr int kMaxDepth = 32;
 // On a network's file system each folder is a wait; on a local one the CPUs are the limit.
 constexpr int kThreads = 8;
 
@@ -56,7 +54,7 @@ void add_file(std::string_view name, ListedFolder& folder) {
 
 Status list_folder(const std::string& full_path, ListedFolder& folder) {
   const Directory directory(::opendir(full_path.c_str()));
-  if (directory == nullptr) return fail_errno(errno, fmt::format("cannot list {}", full_path));
+  if (directory == nullptr) return fail_to_list(errno, full_path);
   for (;;) {
     errno = 0;
     const dirent* entry = ::readdir(directory.get());
@@ -69,7 +67,7 @@ Status list_folder(const std::string& full_path, ListedFolder& folder) {
       add_file(name, folder);
     }
   }
-  if (errno != 0) return fail_errno(errno, fmt::format("cannot list {}", full_path));
+  if (errno != 0) return fail_to_list(errno, full_path);
   std::sort(folder.folders.begin(), folder.folders.end());
   std::sort(folder.files.begin(), folder.files.end());
   return {};
@@ -135,18 +133,12 @@ Result<ListedFolder> Walk::visit(const Item& item) const noexcept {
 
 Result<ListedFolder> Walk::stat_and_list(const Item& item) const {
   const std::string full_path = item.path.empty() ? root_ : root_ + "/" + item.path;
-  if (item.depth > kMaxDepth) {
-    return fail(ErrorCode::kInvalidArgument,
-                "{} lies more than {} folders deep: is there a cycle of links?", full_path,
-                kMaxDepth);
-  }
+  if (item.depth > kMaxFolderDepth) return fail_too_deep(full_path);
   timespec now = {};
   ::clock_gettime(CLOCK_REALTIME, &now);
   struct stat status = {};
   // Before it is listed: what changes from here on shows as another time.
-  if (::stat(full_path.c_str(), &status) != 0) {
-    return fail_errno(errno, fmt::format("cannot list {}", full_path));
-  }
+  if (::stat(full_path.c_str(), &status) != 0) return fail_to_list(errno, full_path);
   ListedFolder folder;
   folder.path = item.path;
   folder.stamp = {status.st_dev, status.st_ino, nanoseconds(status.st_mtim)};
@@ -182,6 +174,20 @@ void Walk::keep(ListedFolder&& folder, int depth) {
 }
 
 }  // namespace
+
+tl::unexpected<Error> fail_too_deep(const std::string& path) {
+  return fail(ErrorCode::kInvalidArgument,
+              "{} lies more than {} folders deep: is there a cycle of links?", path,
+              kMaxFolderDepth);
+}
+
+tl::unexpected<Error> fail_to_list(int os_errno, const std::string& path) {
+  if (os_errno == ELOOP) {
+    return fail(ErrorCode::kInvalidArgument,
+                "{} lies behind too many links to be listed: is there a cycle of links?", path);
+  }
+  return fail_errno(os_errno, fmt::format("cannot list {}", path));
+}
 
 Result<std::vector<ListedFolder>> walk_folders(const std::string& root, const KnownFolders* known) {
   Walk walk(root, known);

@@ -43,6 +43,15 @@ class KnownFolders {
   virtual std::int64_t find(const FolderStamp& stamp, ListedFolder& folder) const = 0;
 };
 
+// A cycle of symbolic links would otherwise be walked until names get too long.
+inline constexpr int kMaxFolderDepth = 32;
+
+/// The error of a folder that lies deeper than that.
+tl::unexpected<Error> fail_too_deep(const std::string& path);
+/// The error of a folder that cannot be listed. Linux follows 40 links in a path, fewer when it has
+/// to look twice: a cycle may end so before its depth does.
+tl::unexpected<Error> fail_to_list(int os_errno, const std::string& path);
+
 /// Lists a folder and all below it, following links, with several threads: listing waits for the
 /// file system. Folders that `known` (may be null) still knows are not listed again. The result is
 /// in no order. Errors: a folder that cannot be listed, or one too deep for anything but a cycle.

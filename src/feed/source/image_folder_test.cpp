@@ -111,6 +111,16 @@ TEST_F(ImageFolderTest, SaysWhatItCannotTake) {
   EXPECT_THAT(message(), HasSubstr("cycle of links"));
 }
 
+TEST_F(ImageFolderTest, ACycleThroughManyLinksIsOneToo) {
+  write("a/1.jpg");
+  const std::string aside = folder_.path() + "/aside";
+  fs::create_directory_symlink(".", aside);
+  std::string detour = folder_.path();
+  for (int i = 0; i < 15; ++i) detour += "/aside";
+  fs::create_directory_symlink(detour + root_.substr(folder_.path().size()), root_ + "/a/cycle");
+  EXPECT_THAT(message(), HasSubstr("behind too many links to be listed: is there a cycle"));
+}
+
 TEST_F(ImageFolderTest, SkipsOtherFormatsIfAsked) {
   write("a/1.jpg");
   write("a/2.ppm");
