@@ -11,6 +11,7 @@ of simpler rules for the very same runs' step times:
     asv           Mann-Whitney with p < 0.002, samples that do not overlap, and a factor of 1.1
 
     bench/gating/zoo.py --seeds 20 --out zoo.jsonl         # goes on where such a file ends
+    bench/gating/zoo.py --as-in examples/ci/github_gate.yml --out ci.jsonl augmentation_added ...
     bench/gating/zoo.py --table zoo.jsonl                  # prints its table alone
 """
 
@@ -53,13 +54,28 @@ def make_repository(plant: Plant, folder: Path) -> None:
     (folder / plant.script).write_text(plant.after())
 
 
+def options_of_workflow(path: Path) -> list[str]:
+    """What a workflow gives `unstarve gate` beside the base, the command and files to write."""
+    said = path.read_text().replace("\\\n", " ").split("unstarve gate ", 1)[1].split(" -- ")[0]
+    words = said.split()
+    kept: list[str] = []
+    for name, value in zip(words[::2], words[1::2], strict=True):
+        if name not in ("--base", "--json", "--junit", "--markdown"):
+            kept += [name, value]
+    return kept
+
+
 def gate(plant: Plant, options: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="unstarve-zoo-") as name:
         folder = Path(name)
         make_repository(plant, folder)
         command = [options.unstarve, "gate", "--base", "HEAD", "--json", "result.json"]
-        command += ["--seconds", str(options.seconds), "--budget-minutes", str(options.minutes)]
-        if plant.script in EMULATED:
+        if options.as_in:
+            command += options_of_workflow(Path(options.as_in))
+        else:
+            command += ["--seconds", str(options.seconds)]
+            command += ["--budget-minutes", str(options.minutes)]
+        if plant.script in EMULATED and "--emulate" not in command:
             command += ["--emulate", "a100"]
         command += ["--", options.python, plant.script, "data"]
         began = time.monotonic()
@@ -166,6 +182,7 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=1, help="gates of each plant")
     parser.add_argument("--seconds", type=float, default=4, help="of each run")
     parser.add_argument("--minutes", type=float, default=6, help="of each gate")
+    parser.add_argument("--as-in", help="take the gate's options from this workflow")
     parser.add_argument("--out", default="zoo.jsonl", help="one line a gate; goes on where it ends")
     parser.add_argument("--table", help="print the table of this file and run nothing")
     parser.add_argument("--unstarve", default=str(ROOT / "build/release/src/cli/unstarve"))

@@ -207,6 +207,19 @@ TEST(Settings, WhatOneRunDoesNotSayIsNoDifference) {
   EXPECT_EQ(found[0].b, "");
 }
 
+TEST(Settings, RoofsThatDifferByNoMoreThanTheirNoiseAreTheSame) {
+  RunSettings a, b;
+  a.settings = {{SettingGroup::kRoofs, "memory.copy", "40 GB/s", 40e9},
+                {SettingGroup::kRoofs, "disk.sequential", "2 GB/s", 2e9}};
+  b.settings = {{SettingGroup::kRoofs, "memory.copy", "39 GB/s", 39e9},
+                {SettingGroup::kRoofs, "disk.sequential", "1 GB/s", 1e9},
+                {SettingGroup::kRoofs, "gpu.0.hbm.copy", "2 TB/s", 2e12}};
+  const auto found = differences(a, b);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].name, "disk.sequential");
+  EXPECT_EQ(found[0].b, "1 GB/s");
+}
+
 TEST(Limits, AreReadAsTheyAreWritten) {
   const auto limits = parse_limits(
       "step_time>5%, au<90%,input_wait>+10%,cpu_ms_per_sample>2.5,gpu_memory_bytes>3%");

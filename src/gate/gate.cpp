@@ -165,6 +165,7 @@ Result<GateResult> against_reference(Runs& runs, const GateOptions& options,
     listener.judged(found.judgement, round + 1);
   }
   found.comparison = compare::compare(a, b);
+  found.comparison.cost = compare::work_cost(a, b, options.rates);
   found.judging = options.judging;
   return found;
 }

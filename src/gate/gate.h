@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "compare/comparison.h"
+#include "cost/rates/rates.h"
 #include "gate/baseline/baseline.h"
 #include "gate/judging/judgement.h"
 #include "isolation/isolation.h"
@@ -25,11 +26,13 @@ struct GateOptions {
   launch::Emulation* emulation = nullptr;
   std::string emulated_gpu;  // its name
   isolation::IsolationWish isolation;
+  cost::Rates rates = cost::default_rates();
 };
 
 struct GateResult {
   Judgement judgement;
-  compare::Comparison comparison;   // of all runs: A is the base, B the job as it is now
+  /// Of all runs: A is the base, B the job as it is now. A baseline keeps nothing of costs.
+  compare::Comparison comparison;
   std::string base;                 // in words: "main (3f2a91c)", "a baseline of 2026-05-01"
   bool compared = true;             // false: the base was recorded on another machine or GPU
   std::vector<std::string> unlike;  // in which ways, as comparison.differences has them

@@ -3,11 +3,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "base/number_words.h"
 #include "job/rank/rank.h"
 #include "trace/json/json_text.h"
 #include "trace/text/hook_text.h"
@@ -17,6 +19,10 @@ namespace unstarve::compare {
 namespace {
 
 using Settings = std::vector<Setting>;
+
+constexpr double kGiga = 1e9;
+// Between two measurements of one machine that others leave alone.
+constexpr double kRoofNoiseRatio = 0.05;
 
 std::string words_of(const nlohmann::json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
@@ -68,6 +74,23 @@ void add_versions(const trace::RunReader& run, Settings& settings) {
   if (text.contains("packages")) add_members(SettingGroup::kVersions, text["packages"], settings);
 }
 
+std::string roof_text(double value, const std::string& unit) {
+  if (unit == "bytes/s") return bytes_text(value) + "/s";
+  if (unit == "flop/s") return number_text(value / kGiga) + " GFLOP/s";
+  return number_text(value) + " " + unit;
+}
+
+void add_roofs(const nlohmann::json& roofs, Settings& settings) {
+  if (!roofs.is_object()) return;
+  for (const auto& [name, roof] : roofs.items()) {
+    if (!roof.is_object() || !roof.contains("value") || !roof["value"].is_number()) continue;
+    const double value = roof["value"].get<double>();
+    if (!(value > 0)) continue;
+    const std::string unit = roof.contains("unit") ? words_of(roof["unit"]) : std::string();
+    settings.push_back({SettingGroup::kRoofs, name, roof_text(value, unit), value});
+  }
+}
+
 std::string command_text(const std::string& json) {
   const nlohmann::json words = trace::parse_json(json);
   if (!words.is_array()) return {};
@@ -104,6 +127,10 @@ void add_difference(const Setting& of, const RunSettings& a, const RunSettings& 
   if (in_b == nullptr && !knows_all(b, of.group)) return;
   Difference difference = {of.group, of.name, in_a != nullptr ? in_a->value : std::string(),
                            in_b != nullptr ? in_b->value : std::string()};
+  if (in_a != nullptr && in_b != nullptr && in_a->amount > 0 && in_b->amount > 0 &&
+      std::abs(in_b->amount / in_a->amount - 1) < kRoofNoiseRatio) {
+    return;
+  }
   if (difference.a != difference.b) found.push_back(std::move(difference));
 }
 
@@ -128,6 +155,7 @@ RunSettings settings_of(const examine::Examination& examined, const trace::RunRe
   add(SettingGroup::kMachine, "host", run->info("host"));
   add(SettingGroup::kMachine, "gpu", run->info("device_name"));
   add_members(SettingGroup::kMachine, trace::parse_json(run->info("machine")), known.settings);
+  add_roofs(trace::parse_json(run->info("roofs")), known.settings);
   return known;
 }
 
@@ -150,6 +178,7 @@ std::string_view to_string(SettingGroup group) {
     case SettingGroup::kVersions: return "versions";
     case SettingGroup::kEnvironment: return "environment";
     case SettingGroup::kMachine: return "machine";
+    case SettingGroup::kRoofs: return "roofs";
   }
   return "";
 }

@@ -11,16 +11,17 @@
 namespace unstarve::compare {
 
 /// What a run was, beside what was measured of it.
-enum class SettingGroup { kCommand, kLoader, kVersions, kEnvironment, kMachine };
+enum class SettingGroup { kCommand, kLoader, kVersions, kEnvironment, kMachine, kRoofs };
 inline constexpr std::array kAllSettingGroups = {
-    SettingGroup::kCommand, SettingGroup::kLoader, SettingGroup::kVersions,
-    SettingGroup::kEnvironment, SettingGroup::kMachine};
+    SettingGroup::kCommand,     SettingGroup::kLoader,  SettingGroup::kVersions,
+    SettingGroup::kEnvironment, SettingGroup::kMachine, SettingGroup::kRoofs};
 
 /// One of these, in words: {kLoader, "num_workers", "4"}.
 struct Setting {
   SettingGroup group = SettingGroup::kCommand;
   std::string name;
   std::string value;  // empty: it is not set
+  double amount = 0;  // of a roof: the number in `value`
 };
 
 /// The script that a run ran, as it was then.
@@ -39,7 +40,8 @@ struct RunSettings {
 /// `run`: null for a trace.
 RunSettings settings_of(const examine::Examination& examined, const trace::RunReader* run);
 
-/// What is not the same; values that one side does not know are left out.
+/// What is not the same; values that one side does not know are left out, and so are roofs that
+/// differ by less than measuring them again would.
 struct Difference {
   SettingGroup group = SettingGroup::kCommand;
   std::string name;
@@ -48,7 +50,7 @@ struct Difference {
 };
 std::vector<Difference> differences(const RunSettings& a, const RunSettings& b);
 
-/// "command", "loader", "versions", "environment", "machine".
+/// "command", "loader", "versions", "environment", "machine", "roofs".
 std::string_view to_string(SettingGroup group);
 
 }  // namespace unstarve::compare

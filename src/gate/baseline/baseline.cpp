@@ -123,6 +123,7 @@ Document settings_json(const compare::RunSettings& settings) {
     list.push_back({{"group", std::string(compare::to_string(setting.group))},
                     {"name", setting.name},
                     {"value", setting.value}});
+    if (setting.amount > 0) list.back()["amount"] = setting.amount;
   }
   return list;
 }
@@ -135,8 +136,9 @@ compare::RunSettings settings_from(const nlohmann::json& list) {
     const std::string group = entry.value("group", std::string());
     for (const auto known : compare::kAllSettingGroups) {
       if (compare::to_string(known) != group) continue;
-      settings.settings.push_back(
-          {known, entry.value("name", std::string()), entry.value("value", std::string())});
+      settings.settings.push_back({known, entry.value("name", std::string()),
+                                   entry.value("value", std::string()),
+                                   entry.value("amount", 0.0)});
     }
   }
   return settings;

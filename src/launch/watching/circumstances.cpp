@@ -17,6 +17,7 @@
 #include "host/effective_cpus.h"
 #include "host/procfs.h"
 #include "launch/command_script.h"
+#include "roofline/roofs/store/main_roofs.h"
 #include "trace/text/secrets.h"
 
 namespace unstarve::launch {
@@ -74,6 +75,16 @@ nlohmann::json machine_json(const host::HostFiles& files) {
   return machine;
 }
 
+/// What `unstarve roofline` measured of this machine, if it did.
+nlohmann::json roofs_json() {
+  nlohmann::json roofs = nlohmann::json::object();
+  for (const roofline::Roof& roof : roofline::kept_main_roofs()) {
+    roofs[roof.name] = {
+        {"value", roof.value}, {"unit", roof.unit}, {"measured_s", roof.measured_s}};
+  }
+  return roofs;
+}
+
 /// What Slurm says of the job that this is a part of.
 nlohmann::json scheduler_json() {
   constexpr std::array<std::pair<const char*, const char*>, 4> kSlurm = {
@@ -123,6 +134,8 @@ void note_circumstances(const std::vector<std::string>& command, const host::Hos
   for (const auto& [name, value] : telling_variables(block)) environment[name] = value;
   writer.put("environment", text_of(environment));
   writer.put("machine", text_of(machine_json(files)));
+  if (const nlohmann::json roofs = roofs_json(); !roofs.empty())
+    writer.put("roofs", text_of(roofs));
   const nlohmann::json scheduler = scheduler_json();
   if (scheduler.contains("job")) writer.put("scheduler", text_of(scheduler));
 }

@@ -15,7 +15,7 @@ std::vector<std::pair<std::string, std::string>> telling_variables(
     const std::vector<std::string>& block);
 
 /// Writes down what a run can be told apart by later: the script that `command` runs, as it is now,
-/// variables of the environment, and the machine (docs/formats/run.md).
+/// variables of the environment, the machine, and its roofs that are kept (docs/formats/run.md).
 void note_circumstances(const std::vector<std::string>& command, const host::HostFiles& files,
                         trace::RunWriter& writer);
 

@@ -60,6 +60,12 @@ std::string render_gate(const gate::GateResult& result, const TextOptions& optio
     if (measure.state != gate::MeasureState::kAbstains) continue;
     text += hanging(measure.id + " ", state_sentence(measure), options);
   }
+  // The cost of what did not certainly change would be noise times a month.
+  const bool regressed = result.judgement.decision == gate::Decision::kRegressed;
+  if (const auto& cost = result.comparison.cost; regressed && cost) {
+    const std::string sentence = work_cost_sentence(*cost);
+    if (!sentence.empty()) text += "\n" + wrapped(sentence, Tone::kPlain, options);
+  }
   return text + "\n" + wrapped(rates_sentence(result), Tone::kFaint, options);
 }
 

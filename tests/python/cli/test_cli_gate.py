@@ -62,7 +62,7 @@ def gate(folder: Path, *words: str) -> tuple[int, dict[str, Any], str]:
 def test_a_regression_is_caught_with_its_cause_and_leaves_nothing(repository: Path) -> None:
     (repository / "train.py").write_text(JOB.replace("WORK", "40000"))
     (repository / "seen.txt").write_text("mine")
-    limit = ("--fail-on", "fetch_cpu_ms_per_sample>20%", "--junit", "runs/gate.xml")
+    limit = ("--fail-on", "fetch_cpu_ms_per_sample>20%", "--junit", "runs/gate.xml", "--pue", "1.5")
     (repository / "runs").mkdir()
     code, found, said = gate(repository, "--base", "HEAD", *limit)
     assert code == 3, said
@@ -70,6 +70,7 @@ def test_a_regression_is_caught_with_its_cause_and_leaves_nothing(repository: Pa
     assert found["schema"] == "unstarve.gate/1"
     assert found["moved"]["part"] == "input_wait"
     assert found["moved"]["reason"]["kind"] == "loading_stage"
+    assert found["cost"]["rates"]["pue"] == {"value": 1.5, "source": "--pue"}
     assert "+        for i in range(40000):" in found["script_diff"]
     assert found["runs"]["base"] == found["runs"]["now"] >= 3
     suite = ElementTree.parse(repository / "runs/gate.xml").getroot()

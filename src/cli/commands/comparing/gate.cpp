@@ -14,6 +14,7 @@
 #include "cli/console/files.h"
 #include "cli/console/live_trials.h"
 #include "cli/console/terminal.h"
+#include "cli/options/cost_options.h"
 #include "cli/options/emulation_options.h"
 #include "cli/options/isolation_options.h"
 #include "launch/run_folder.h"
@@ -36,6 +37,7 @@ struct GateCommandOptions {
   launch::EmulationOptions emulation;
   bool accept = false;
   gate::NewBaseline baseline;
+  CostOptions cost;
   std::string json;
   std::string junit;
   std::string markdown;
@@ -82,6 +84,9 @@ Status prepare(GateCommandOptions& options) {
     if (!limits) return forward_error(limits);
     options.gate.judging.limits = *std::move(limits);
   }
+  auto rates = rates_of(options.cost);
+  if (!rates) return forward_error(rates);
+  options.gate.rates = *std::move(rates);
   options.gate.budget_s = 60 * options.budget_minutes;
   options.baseline.when = today();
   if (options.gate.folder.empty()) {
@@ -194,6 +199,7 @@ void add_gate_command(CommandLine& line, CommandContext& context) {
   command.option("--markdown", options->markdown, "also write a comment for a pull request");
   command.option("--out", options->gate.folder, "folder for the runs (default: runs/TIME_NAME)");
   add_isolation_options(command, options->gate.isolation);
+  add_cost_options(command, options->cost);
   command.option("COMMAND", options->gate.command, "the job, after --").required();
   command.ends_with_words();
   command.when_named([&context, runs, options] {

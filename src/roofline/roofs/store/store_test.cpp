@@ -7,6 +7,7 @@
 #include "base/io/write.h"
 #include "base/testing/test_folder.h"
 #include "roofline/roofs/repeats.h"
+#include "roofline/roofs/store/main_roofs.h"
 #include "roofline/roofs/store/roofline_store.h"
 
 namespace unstarve::roofline {
@@ -55,6 +56,23 @@ TEST(RooflineStore, KeepsWhatItIsGiven) {
   EXPECT_TRUE(RooflineStore(files, folder.path() + "/none").load_all().empty());
   // What an emulated GPU does lies elsewhere.
   EXPECT_EQ(store.load(key, true).error().code, ErrorCode::kNotFound);
+}
+
+TEST(MainRoofs, AreTheBestOfTheirVariants) {
+  MachineRoofs known;
+  for (const auto& [name, value] : {std::pair{"memory.copy.1_threads", 10.0},
+                                    {"memory.copy.2_threads", 18.0},
+                                    {"memory.copy.4_threads", 17.0},
+                                    {"memory.copying", 99.0},
+                                    {"gemm.cpu.float32", 5.0},
+                                    {"gpu.1.hbm.copy", 3.0}}) {
+    known.roofs.push_back(make_roof(name, "bytes/s", {value}));
+  }
+  const std::vector<Roof> found = main_roofs(known);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].name, "memory.copy");
+  EXPECT_EQ(found[0].value, 18.0);
+  EXPECT_EQ(found[1].name, "gemm.cpu.float32");
 }
 
 TEST(RooflineStore, AFileThatIsNoneOfOursIsAnErrorThatNamesIt) {
