@@ -32,7 +32,14 @@ MEASURES = {
     "gpu_ms_per_step": ("gpu_computes", "recorded_steps"),
     "step_time": ("wall", "steps"),
 }
-CHANGED = ("cpu_ms_per_sample", "gpu_ms_per_step", "host_ms_per_step", "step_time")
+#: What is made larger; a slower fetch makes the first two together.
+CHANGED = (
+    ("cpu_ms_per_sample", "step_time"),
+    ("cpu_ms_per_sample",),
+    ("gpu_ms_per_step",),
+    ("host_ms_per_step",),
+    ("step_time",),
+)
 
 
 def values_of(run: dict[str, Any]) -> dict[str, float]:
@@ -45,15 +52,15 @@ def values_of(run: dict[str, Any]) -> dict[str, float]:
 
 
 def make_gate(
-    runs: list[dict[str, float]], draw: random.Random, changed: str, ratio: float
+    runs: list[dict[str, float]], draw: random.Random, changed: tuple[str, ...], ratio: float
 ) -> dict[str, list[dict[str, float]]]:
     begin = draw.randrange(len(runs) - 2 * PAIRS + 1)
     sides: dict[str, list[dict[str, float]]] = {"a": [], "b": []}
     for i in range(begin, begin + 2 * PAIRS, 2):
         pair = [dict(runs[i]), dict(runs[i + 1])]
         draw.shuffle(pair)
-        if changed:
-            pair[1][changed] *= ratio
+        for measure in changed:
+            pair[1][measure] *= ratio
         sides["a"].append(pair[0])
         sides["b"].append(pair[1])
     return sides
@@ -80,7 +87,7 @@ def report(path: str, options: argparse.Namespace) -> None:
     for measure in runs[0]:
         noise = 100 * noise_of(runs, measure)
         print(f"  {measure:20} differs by {noise:5.1f} % between neighbours")
-    gates = [make_gate(runs, draw, "", 1) for _ in range(options.gates)]
+    gates = [make_gate(runs, draw, (), 1) for _ in range(options.gates)]
     said = judge(gates, options.judge)
     alarms = [row for row in said if row["decision"] == "regressed"]
     undecided = sum(row["decision"] == "undecided" for row in said)
@@ -90,16 +97,17 @@ def report(path: str, options: argparse.Namespace) -> None:
         f"({100 * len(alarms) / max(1, decided):.1f} %), {undecided} of {len(said)} undecided, "
         f"{statistics.median(row['runs'] for row in said):.0f} runs a side"
     )
-    for measure in CHANGED:
-        if measure not in runs[0]:
+    for measures in CHANGED:
+        if any(measure not in runs[0] for measure in measures):
             continue
         caught = []
         for ratio in (1.05, 1.10):
-            changed = [make_gate(runs, draw, measure, ratio) for _ in range(options.gates)]
+            changed = [make_gate(runs, draw, measures, ratio) for _ in range(options.gates)]
             found = judge(changed, options.judge)
-            caught.append(sum(measure in row["regressed"] for row in found))
+            caught.append(sum(any(m in row["regressed"] for m in measures) for row in found))
         five, ten = (f"{100 * count / options.gates:.0f} %" for count in caught)
-        print(f"  {measure:20} 5 % more is caught in {five} of gates, 10 % more in {ten}")
+        what = " and ".join(measures)
+        print(f"  {what:31} 5 % more is caught in {five} of gates, 10 % more in {ten}")
 
 
 def main() -> int:

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <utility>
 
-#include "base/statistics.h"
-#include "gate/judging/evidence.h"
+#include "gate/judging/sequential.h"
+#include "gate/judging/student.h"
 
 namespace unstarve::gate {
 
@@ -26,7 +26,8 @@ struct Gated {
   bool by_points = false;  // shares: their difference; else the logarithm of their ratio
   double worse = 1;        // 1: more is worse; -1: less is
   double limit = 0;        // a change beyond it must be caught
-  double tolerance = 0;    // one up to it is none
+  double no_change = 0;    // more than it has to be certain
+  double tolerance = 0;    // a mean up to it is no change, however certain
 };
 
 /// What holds still from run to run comes first, the time by the clock last.
@@ -71,7 +72,7 @@ Gated asked(const Limit& limit) {
   gated.worse = limit.above ? 1 : -1;
   gated.limit = gated.absolute ? gated.worse * limit.value
                                : std::log1p(std::max(limit.value, -0.99)) * gated.worse;
-  gated.tolerance = gated.limit;
+  gated.no_change = gated.tolerance = gated.limit;
   return gated;
 }
 
@@ -99,9 +100,9 @@ std::vector<double> scaled(const Gated& gated, std::vector<double> values) {
   return values;
 }
 
+/// Of one value: that by which the trimmed mean of many gets its error.
 double deviation(const std::vector<double>& values) {
-  if (values.size() < 2) return 0;
-  return std::sqrt(squares_around_mean(values) / static_cast<double>(values.size() - 1));
+  return trimmed_mean(values).error * std::sqrt(static_cast<double>(values.size()));
 }
 
 std::vector<double> less(std::vector<double> values, double what) {
@@ -114,48 +115,95 @@ std::vector<double> negated(std::vector<double> values) {
   return values;
 }
 
-/// Evidence that the change is above the tolerance, and that it is below the limit.
+/// How likely values like these are where nothing changed, and where it changed by the limit.
 void weigh(const Gated& gated, const std::vector<double>& a, const std::vector<double>& b,
            const JudgingOptions& options, MeasureJudgement& judged) {
   if (gated.absolute) {
-    judged.change = mean(b);
+    judged.change = trimmed_mean(b).mean;
     judged.noise = deviation(b);
-    judged.evidence_worse = evidence_above_zero(less(b, gated.tolerance));
-    judged.evidence_fine = evidence_above_zero(negated(less(b, gated.limit)));
+    judged.p_worse = p_above_zero(less(b, gated.no_change));
+    judged.p_fine = p_above_zero(negated(less(b, gated.limit)));
     return;
   }
-  judged.change = mean(b) - mean(a);
+  judged.change = trimmed_mean(b).mean - trimmed_mean(a).mean;
   if (options.paired) {
     std::vector<double> changes;
     for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) changes.push_back(b[i] - a[i]);
-    judged.change = mean(changes);
+    judged.change = trimmed_mean(changes).mean;
     judged.noise = deviation(changes);
-    judged.evidence_worse = evidence_above_zero(less(changes, gated.tolerance));
-    judged.evidence_fine = evidence_above_zero(negated(less(changes, gated.limit)));
-    judged.evidence_better = evidence_above_zero(less(negated(changes), gated.tolerance));
+    judged.p_worse = p_above_zero(less(changes, gated.no_change));
+    judged.p_fine = p_above_zero(negated(less(changes, gated.limit)));
+    judged.p_better = p_above_zero(less(negated(changes), gated.tolerance));
     return;
   }
   judged.noise = std::max(deviation(a), deviation(b));
-  judged.evidence_worse = evidence_of_difference(a, less(b, gated.tolerance));
-  judged.evidence_fine = evidence_of_difference(negated(a), negated(less(b, gated.limit)));
-  judged.evidence_better = evidence_of_difference(negated(a), less(negated(b), gated.tolerance));
+  judged.p_worse = p_of_difference(a, less(b, gated.no_change));
+  judged.p_fine = p_of_difference(negated(a), negated(less(b, gated.limit)));
+  judged.p_better = p_of_difference(negated(a), less(negated(b), gated.tolerance));
 }
 
-/// Evidence that decides, and the effects that all runs would give so much evidence of.
+/// By which p-values a look decides, and the effects, in standard deviations of one value, of which
+/// all runs tell in four of five cases.
 struct Needed {
-  double worse = 0;
-  double fine = 0;
+  std::vector<double> p_worse;  // of the only measure, of two, of three, ...
+  double p_fine = 0;
   double effect_worse = 0;
   double effect_fine = 0;
 };
 
-Needed needed_of(std::size_t measures, const JudgingOptions& options) {
+/// What is known at each look, from the first that may decide to the last: the number of values, or
+/// what stands for it where one side's are there from the start.
+std::vector<double> information_of(std::size_t of_a, const JudgingOptions& options) {
+  std::vector<double> information;
+  const auto fixed = static_cast<double>(of_a);
+  for (int runs = std::min(options.runs_min, options.runs_max); runs <= options.runs_max; ++runs) {
+    information.push_back(options.paired ? runs : fixed * runs / (fixed + runs));
+  }
+  return information;
+}
+
+Needed needed_of(std::size_t measures, std::size_t of_a, std::size_t of_b,
+                 const JudgingOptions& options) {
+  constexpr double kPower80 = 0.8416;  // quantile of the normal distribution
+  const std::vector<double> information = information_of(of_a, options);
+  const auto first = static_cast<std::size_t>(std::min(options.runs_min, options.runs_max));
+  const std::size_t look = std::min(of_b - std::min(of_b, first), information.size() - 1);
+  const double last = information.back();
+  const auto freedom_of = [](std::size_t runs) { return static_cast<double>(kept_of(runs)) - 1; };
+  const double of_last = freedom_of(static_cast<std::size_t>(options.runs_max));
+  const double freedom = options.paired ? of_last : freedom_of(of_a) + of_last;
+  const auto effect = [&](double level) {
+    return freedom < 1 ? INFINITY : (student_bound(level, freedom) + kPower80) / std::sqrt(last);
+  };
   Needed needed;
-  needed.worse = static_cast<double>(measures) / options.false_alarm_rate;
-  needed.fine = 1 / options.missed_rate;
-  needed.effect_worse = detectable_effect(options.runs_max, needed.worse);
-  needed.effect_fine = detectable_effect(options.runs_max, needed.fine);
+  std::vector<double> worse;
+  for (std::size_t shared_by = 1; shared_by <= measures; ++shared_by) {
+    const double rate = options.false_alarm_rate / static_cast<double>(shared_by);
+    worse = sequential_levels(information, rate);
+    needed.p_worse.push_back(worse[look]);
+  }
+  const std::vector<double> fine = sequential_levels(information, options.missed_rate);
+  needed.p_fine = fine[look];
+  needed.effect_worse = effect(worse.back());
+  needed.effect_fine = effect(fine.back());
   return needed;
+}
+
+/// Those of p-values that are small enough beside all of them: where k are as small as the k-th
+/// smallest may be, as many as that. Measures move together, and their rate of false alarms is that
+/// of one. Hochberg: "A sharper Bonferroni procedure for multiple tests of significance" (1988).
+double largest_that_decides(std::vector<double> p, const Needed& needed) {
+  std::sort(p.begin(), p.end());
+  for (std::size_t i = p.size(); i-- > 0;) {
+    if (p[i] <= needed.p_worse[p.size() - 1 - i]) return p[i];
+  }
+  return -1;  // none does
+}
+
+bool are_enough(const std::vector<RunValues>& a, const std::vector<RunValues>& b,
+                const JudgingOptions& options) {
+  return static_cast<int>(std::min(a.size(), b.size())) >= options.runs_min ||
+         (!options.paired && static_cast<int>(b.size()) >= options.runs_min);
 }
 
 MeasureJudgement judge_one(const Gated& gated, const std::vector<RunValues>& a,
@@ -169,18 +217,13 @@ MeasureJudgement judge_one(const Gated& gated, const std::vector<RunValues>& a,
   const std::vector<double> of_b = values_of(b, gated.id);
   judged.a_runs = of_a;
   judged.b_runs = of_b;
-  judged.a = mean(of_a);
-  judged.b = mean(of_b);
+  judged.a = trimmed_mean(of_a).mean;
+  judged.b = trimmed_mean(of_b).mean;
   weigh(gated, scaled(gated, of_a), scaled(gated, of_b), options, judged);
-  judged.detectable = gated.tolerance + judged.noise * needed.effect_worse;
-  const bool enough = static_cast<int>(std::min(a.size(), b.size())) >= options.runs_min ||
-                      (!options.paired && static_cast<int>(b.size()) >= options.runs_min);
-  if (!enough) return judged;
-  if (judged.evidence_worse >= needed.worse) {
-    judged.state = MeasureState::kRegressed;
-  } else if (judged.evidence_fine >= needed.fine) {
-    judged.state = MeasureState::kHolds;
-  }
+  judged.detectable =
+      std::max(gated.no_change + judged.noise * needed.effect_worse, gated.tolerance);
+  if (!are_enough(a, b, options)) return judged;
+  if (judged.p_fine <= needed.p_fine) judged.state = MeasureState::kHolds;
   return judged;
 }
 
@@ -189,18 +232,32 @@ MeasureJudgement judge_one(const Gated& gated, const std::vector<RunValues>& a,
 bool gives_up(const Gated& gated, const MeasureJudgement& judged, const Needed& needed,
               std::size_t runs, bool spent) {
   constexpr std::size_t kTellsNoise = 5;
-  constexpr double kLooksChanged = 8;
+  constexpr double kLooksChanged = 0.02;
   if (judged.state != MeasureState::kOpen || gated.asked) return false;
-  if (judged.evidence_worse >= kLooksChanged) return false;
+  if (judged.p_worse <= kLooksChanged) return false;
   return spent || (runs >= kTellsNoise && judged.noise * needed.effect_fine > gated.limit);
 }
 
-/// Evidence that the time by the clock got better: what is used more then was a choice.
-double evidence_of_faster_steps(const std::vector<MeasureJudgement>& measures) {
+/// Whether the time by the clock got better: what is used more then was a choice.
+double p_of_faster_steps(const std::vector<MeasureJudgement>& measures) {
   for (const MeasureJudgement& one : measures) {
-    if (one.id == "step_time") return one.evidence_better;
+    if (one.id == "step_time") return one.p_better;
   }
-  return 0;
+  return 1;
+}
+
+/// A change for the worse that is certain and no smaller than matters.
+void find_regressed(const std::vector<Gated>& gated, const Needed& needed,
+                    std::vector<MeasureJudgement>& measures) {
+  std::vector<double> p;
+  for (const MeasureJudgement& one : measures) p.push_back(one.p_worse);
+  const double largest = largest_that_decides(std::move(p), needed);
+  for (std::size_t i = 0; i < measures.size(); ++i) {
+    const bool certain = measures[i].p_worse <= largest;
+    if (certain && measures[i].change > gated[i].tolerance) {
+      measures[i].state = MeasureState::kRegressed;
+    }
+  }
 }
 
 void trade(std::vector<MeasureJudgement>& measures) {
@@ -234,20 +291,21 @@ Judgement judge(const std::vector<RunValues>& a, const std::vector<RunValues>& b
     found.is_final = true;
     return found;
   }
-  const Needed needed = needed_of(gated.size(), options);
-  for (const Gated& one : gated) {
-    MeasureJudgement judged = judge_one(one, a, b, options, needed);
-    if (gives_up(one, judged, needed, std::min(a.size(), b.size()), spent)) {
-      judged.state = MeasureState::kAbstains;
+  const Needed needed = needed_of(gated.size(), a.size(), b.size(), options);
+  for (const Gated& one : gated) found.measures.push_back(judge_one(one, a, b, options, needed));
+  if (are_enough(a, b, options)) find_regressed(gated, needed, found.measures);
+  const std::size_t runs = std::min(a.size(), b.size());
+  for (std::size_t i = 0; i < gated.size(); ++i) {
+    if (gives_up(gated[i], found.measures[i], needed, runs, spent)) {
+      found.measures[i].state = MeasureState::kAbstains;
     }
-    found.measures.push_back(std::move(judged));
   }
-  const double faster = options.limits.empty() ? evidence_of_faster_steps(found.measures) : 0;
-  if (faster >= needed.worse) trade(found.measures);
+  const double faster = options.limits.empty() ? p_of_faster_steps(found.measures) : 1;
+  if (faster <= needed.p_worse.back()) trade(found.measures);
   if (any_is(found.measures, MeasureState::kRegressed)) {
     // It looks like a trade: more runs tell.
-    constexpr double kLooksFaster = 3;
-    if (faster >= kLooksFaster && !spent) return found;
+    constexpr double kLooksFaster = 0.1;
+    if (faster <= kLooksFaster && !spent) return found;
     found.decision = Decision::kRegressed;
     found.is_final = true;
     return found;

@@ -36,14 +36,15 @@ struct MeasureJudgement {
   bool asked = false;          // by the user: then it never abstains
   std::vector<double> a_runs;  // of each run, in their order
   std::vector<double> b_runs;
-  double a = 0;  // mean
+  double a = 0;  // trimmed means (student.h)
   double b = 0;
-  double change = 0;      // of the mean, to the worse: a ratio, or a difference of shares
+  double change = 0;      // of the trimmed mean, to the worse: a ratio, or a difference of shares
   double noise = 0;       // standard deviation of a pair's change, or of one run
   double detectable = 0;  // the least change that is seen in 4 of 5 gates with all runs
-  double evidence_worse = 1;
-  double evidence_fine = 1;
-  double evidence_better = 1;  // that it changed for the better by more than its tolerance
+  // How likely runs like these are (p-values)...
+  double p_worse = 1;   // where it did not change, or by its limit where one was asked for
+  double p_fine = 1;    // where it changed by its limit
+  double p_better = 1;  // where it changed for the better by no more than its tolerance
   MeasureState state = MeasureState::kOpen;
 };
 

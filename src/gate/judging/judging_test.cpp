@@ -4,72 +4,86 @@
 #include <random>
 #include <vector>
 
-#include "gate/judging/evidence.h"
 #include "gate/judging/judgement.h"
+#include "gate/judging/sequential.h"
+#include "gate/judging/student.h"
 
 namespace unstarve::gate {
 namespace {
 
-TEST(Evidence, OfConsistentValuesIsLargeAndOfOppositeOnesSmall) {
-  EXPECT_GT(evidence_above_zero(std::vector<double>{0.10, 0.11, 0.09}), 20);
-  EXPECT_LT(evidence_above_zero(std::vector<double>{-0.10, -0.11, -0.09}), 0.05);
-  EXPECT_LT(evidence_above_zero(std::vector<double>{0.1, -0.1, 0.1, -0.1}), 1);
-  EXPECT_EQ(evidence_above_zero(std::vector<double>{0.1}), 1);
-  EXPECT_EQ(evidence_above_zero(std::vector<double>{0, 0, 0}), 1);
-  EXPECT_TRUE(std::isfinite(evidence_above_zero(std::vector<double>{0.1, 0.1, 0.1})));
+TEST(Student, HasTheSharesOfPrintedTables) {
+  EXPECT_NEAR(student_above(2.920, 2), 0.05, 1e-4);
+  EXPECT_NEAR(student_above(2.718, 11), 0.01, 1e-5);
+  EXPECT_NEAR(student_above(0, 7), 0.5, 1e-12);
+  EXPECT_NEAR(student_above(-1.796, 11), 0.95, 1e-4);
+  EXPECT_NEAR(student_bound(0.005, 11), 3.106, 1e-3);
+  EXPECT_NEAR(student_bound(1e-6, 2), 707.1, 0.1);
 }
 
-TEST(Evidence, DoesNotDependOnTheUnit) {
+TEST(Student, ConsistentValuesAreUnlikelyWhereNothingChanged) {
+  EXPECT_LT(p_above_zero(std::vector<double>{0.10, 0.11, 0.09}), 0.002);
+  EXPECT_GT(p_above_zero(std::vector<double>{-0.10, -0.11, -0.09}), 0.99);
+  EXPECT_NEAR(p_above_zero(std::vector<double>{0.1, -0.1, 0.1, -0.1}), 0.5, 1e-9);
+  EXPECT_EQ(p_above_zero(std::vector<double>{0.1}), 1);
+  EXPECT_NEAR(p_above_zero(std::vector<double>{0, 0, 0}), 0.5, 1e-9);
+  EXPECT_LT(p_above_zero(std::vector<double>{0.1, 0.1, 0.1}), 1e-9);
   const std::vector<double> values = {0.3, 0.1, 0.25, 0.2};
   std::vector<double> larger = values;
   for (double& value : larger) value *= 1000;
-  EXPECT_NEAR(evidence_above_zero(values), evidence_above_zero(larger), 1e-6);
+  EXPECT_NEAR(p_above_zero(values), p_above_zero(larger), 1e-12) << "whatever the unit";
 }
 
-/// The share of sequences in which evidence of 20 is ever seen within 12 values.
+TEST(Student, OfTwoSidesComparesTheirMeans) {
+  const std::vector<double> a = {1.0, 1.01, 0.99, 1.0};
+  EXPECT_LT(p_of_difference(a, std::vector<double>{1.1, 1.11, 1.09}), 1e-4);
+  EXPECT_GT(p_of_difference(a, std::vector<double>{0.99, 1.0, 1.01}), 0.4);
+}
+
+std::vector<double> numbers(int from, int to) {
+  std::vector<double> all;
+  for (int i = from; i <= to; ++i) all.push_back(i);
+  return all;
+}
+
+TEST(Sequential, OneLookHasTheWholeRateAndSeveralShareIt) {
+  const std::vector<double> once = sequential_levels(std::vector<double>{5}, 0.05);
+  EXPECT_NEAR(once.at(0), 0.0375, 1e-5) << "a quarter is kept for Student's t";
+  // O'Brien and Fleming's bounds are near to those by the cube: 4.05, 2.86, 2.34, 2.02 for four
+  // looks and 2.5 %. By the cube: 0.0390625 of the rate at the first quarter.
+  const std::vector<double> four = sequential_levels(std::vector<double>{1, 2, 3, 4}, 0.025 / 0.75);
+  EXPECT_NEAR(four.at(0), 0.025 / 64, 1e-6);
+  EXPECT_GT(four.at(3), 0.018);
+  EXPECT_LT(four.at(3), 0.025);
+  for (std::size_t i = 1; i < four.size(); ++i) EXPECT_GT(four[i], four[i - 1]);
+  EXPECT_EQ(sequential_levels(numbers(3, 300), 0.05).size(), 298U);
+}
+
+/// The share of sequences that decide at any look from the third to the twelfth value.
 template <class Next>
-double crossings(Next next) {
-  constexpr int kSequences = 2000;
-  int crossed = 0;
+double deciding(double rate, Next next) {
+  const std::vector<double> levels = sequential_levels(numbers(3, 12), rate);
+  constexpr int kSequences = 20'000;
+  int decided = 0;
   for (int i = 0; i < kSequences; ++i) {
-    std::vector<double> values;
-    bool seen = false;
-    for (int n = 0; n < 12; ++n) {
+    std::vector<double> values = {next(), next()};
+    bool does = false;
+    for (const double level : levels) {
       values.push_back(next());
-      seen = seen || (n >= 2 && evidence_above_zero(values) >= 20);
+      does = does || p_above_zero(values) <= level;
     }
-    crossed += seen ? 1 : 0;
+    decided += does ? 1 : 0;
   }
-  return static_cast<double>(crossed) / kSequences;
+  return static_cast<double>(decided) / kSequences;
 }
 
-TEST(Evidence, IsSeenByChanceNoMoreOftenThanItSays) {
+TEST(Sequential, DecidesByChanceNoMoreOftenThanItSays) {
   std::mt19937_64 engine(1);
   std::normal_distribution<double> normal;
-  EXPECT_LE(crossings([&] { return normal(engine); }), 0.05);
+  EXPECT_LE(deciding(0.05, [&] { return normal(engine); }), 0.052);
+  EXPECT_LE(deciding(0.01, [&] { return normal(engine); }), 0.012);
   std::student_t_distribution<double> heavy(3);
-  EXPECT_LE(crossings([&] { return heavy(engine); }), 0.05);
-  EXPECT_GE(crossings([&] { return 2 + normal(engine); }), 0.95) << "an effect is seen";
-}
-
-TEST(Evidence, OfTwoSidesComparesTheirMeans) {
-  const std::vector<double> a = {1.0, 1.01, 0.99, 1.0};
-  EXPECT_GT(evidence_of_difference(a, std::vector<double>{1.1, 1.11, 1.09}), 20);
-  EXPECT_LT(evidence_of_difference(a, std::vector<double>{0.99, 1.0, 1.01}), 1);
-}
-
-TEST(Evidence, TheDetectableEffectIsDetectedInFourOfFive) {
-  std::mt19937_64 engine(2);
-  std::normal_distribution<double> normal;
-  const double effect = detectable_effect(12, 20);
-  int seen = 0;
-  for (int i = 0; i < 1000; ++i) {
-    std::vector<double> values;
-    for (int n = 0; n < 12; ++n) values.push_back(effect + normal(engine));
-    seen += evidence_above_zero(values) >= 20 ? 1 : 0;
-  }
-  EXPECT_GT(seen, 750);
-  EXPECT_LT(seen, 880);
+  EXPECT_LE(deciding(0.05, [&] { return heavy(engine); }), 0.05);
+  EXPECT_GE(deciding(0.05, [&] { return 1 + normal(engine); }), 0.8) << "an effect is seen";
 }
 
 /// Runs whose CPU time and step vary by `noise` around a mean.
@@ -111,6 +125,43 @@ TEST(Judgement, OfTheSameHoldsAndOfATenthMoreDoesNot) {
   EXPECT_GE(caught, kGates * 95 / 100);
 }
 
+TEST(Judgement, OfPairsThatDifferByThreePercentSeesFivePercentInFourOfFive) {
+  std::mt19937_64 engine(8);
+  int alarms = 0, undecided = 0, caught = 0;
+  constexpr int kGates = 400;
+  constexpr double kNoise = 0.03 / 1.4142;  // of one run
+  for (int i = 0; i < kGates; ++i) {
+    const auto a = runs_of(12, 4, kNoise, engine);
+    const Judgement same = gate_of(a, runs_of(12, 4, kNoise, engine));
+    alarms += same.decision == Decision::kRegressed ? 1 : 0;
+    undecided += same.decision == Decision::kUndecided ? 1 : 0;
+    const auto slower = runs_of(12, 4 * 1.05, kNoise, engine);
+    caught += gate_of(a, slower).decision == Decision::kRegressed ? 1 : 0;
+  }
+  EXPECT_LE(alarms, kGates * 7 / 100) << "5 % and the chance of 400 draws";
+  EXPECT_LE(undecided, kGates / 10);
+  EXPECT_GE(caught, kGates * 80 / 100);
+}
+
+TEST(Judgement, TheDetectableChangeIsDetectedInFourOfFive) {
+  std::mt19937_64 engine(9);
+  JudgingOptions options;
+  options.limits = *compare::parse_limits("cpu_ms_per_sample>0%");
+  constexpr double kNoise = 0.02;
+  const Judgement first =
+      judge(runs_of(12, 4, kNoise, engine), runs_of(12, 4, kNoise, engine), options, true);
+  const double change =
+      first.measures.at(0).detectable / first.measures.at(0).noise * kNoise * 1.4142;
+  int seen = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const Judgement found = judge(runs_of(12, 4, kNoise, engine),
+                                  runs_of(12, 4 * std::exp(change), kNoise, engine), options, true);
+    seen += found.decision == Decision::kRegressed ? 1 : 0;
+  }
+  EXPECT_GT(seen, 700);
+  EXPECT_LT(seen, 880);
+}
+
 TEST(Judgement, AMeasureThatVariesTooMuchAbstainsByName) {
   std::mt19937_64 engine(4);
   auto a = runs_of(12, 4, 0.005, engine);
@@ -128,7 +179,7 @@ TEST(Judgement, AMeasureThatVariesTooMuchAbstainsByName) {
 }
 
 TEST(Judgement, WhatTheUserAskedForIsUndecidedRatherThanLeftOut) {
-  std::mt19937_64 engine(5);
+  std::mt19937_64 engine(15);
   JudgingOptions options;
   options.limits = *compare::parse_limits("step_time>1%");
   const Judgement found =

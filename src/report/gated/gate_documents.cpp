@@ -76,8 +76,8 @@ std::string gate_json(const GateResult& result) {
                       {"now_runs", measure.b_runs},
                       {"noise", change_of(measure, measure.noise)},
                       {"smallest_detectable", change_of(measure, measure.detectable)},
-                      {"evidence_worse", measure.evidence_worse},
-                      {"evidence_fine", measure.evidence_fine},
+                      {"p_worse", measure.p_worse},
+                      {"p_fine", measure.p_fine},
                       {"state", std::string(to_string(measure.state))}});
   }
   json["judged"] = std::move(judged);
