@@ -76,7 +76,8 @@ double student_bound(double share, double freedom) {
 
 std::size_t kept_of(std::size_t count) {
   constexpr std::size_t kTrimmedPart = 5;
-  return count - 2 * (count / kTrimmedPart);
+  constexpr std::size_t kFewest = 8;
+  return count < kFewest ? count : count - 2 * (count / kTrimmedPart);
 }
 
 TrimmedMean trimmed_mean(std::span<const double> values) {

@@ -11,9 +11,10 @@ double student_above(double t, double freedom);
 /// The t above which so much of it lies; `share` is above 0 and at most one half.
 double student_bound(double share, double freedom);
 
-/// The mean without the fifth of the values at either end (of fewer than five: of all), since one
-/// run in ten or twenty hits a moment in which a machine is slow. Its error knows of those that are
-/// left out. Yuen: "The two-sample trimmed t for unequal population variances" (1974).
+/// The mean without the fifth of the values at either end, since one run in ten or twenty hits a
+/// moment in which a machine is slow; of fewer than eight, where each counts, the mean of all. Its
+/// error knows of those that are left out. Yuen: "The two-sample trimmed t for unequal population
+/// variances" (1974).
 struct TrimmedMean {
   double mean = 0;
   double error = 0;    // standard deviation of the mean
