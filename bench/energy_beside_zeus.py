@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""GPU energy of a training by unstarve and by Zeus's monitor, in the same run on an emulated A100.
+
+Zeus reads NVML's counter at both ends of a window that the job opens after its first step;
+unstarve takes the readings that lie in the training, and knows nothing of the window.
+
+    pip install --target /tmp/zeus zeus==0.16.0
+    bench/energy_beside_zeus.py --zeus /tmp/zeus
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+JOULES_PER_KWH = 3.6e6
+
+JOB = """
+import sys, time
+sys.path.append(sys.argv[1])
+import torch
+from torch.utils.data import DataLoader, Dataset
+from zeus.monitor import ZeusMonitor
+
+class Slow(Dataset):
+    def __len__(self):
+        return 1_000_000
+    def __getitem__(self, index):
+        time.sleep(0.0004)
+        return torch.zeros(4096)
+
+monitor = ZeusMonitor(gpu_indices=[0])
+model = torch.nn.Sequential(*[torch.nn.Linear(4096, 4096) for _ in range(6)]).cuda()
+optimizer = torch.optim.SGD(model.parameters(), 0.01)
+for step, rows in enumerate(DataLoader(Slow(), batch_size=64)):
+    if step == 1:
+        monitor.begin_window("training")
+    loss = model(rows.cuda()).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    if step == int(sys.argv[2]):
+        break
+print("joules", monitor.end_window("training").total_energy)
+"""
+
+
+def joules(options: argparse.Namespace, folder: Path) -> tuple[float, float]:
+    """By Zeus, by unstarve."""
+    (folder / "job.py").write_text(JOB)
+    command = [options.unstarve, "run", "--emulate", "a100", "--out", "run", "--json", "d.json"]
+    command += ["--", options.python, "job.py", options.zeus, str(options.steps)]
+    environment = dict(os.environ, PYTHONPATH=str(ROOT / "build/release/python"))
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    said = [line for line in done.stdout.splitlines() if line.startswith("joules ")]
+    if not said:
+        sys.exit(f"the job did not end:\n{done.stdout}{done.stderr}")
+    cost = json.loads((folder / "d.json").read_text())["cost"]
+    return float(said[0].split()[1]), cost["training"]["kwh"] * JOULES_PER_KWH
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--zeus", required=True, help="a folder that Zeus was installed into")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=240)
+    parser.add_argument("--unstarve", default=str(ROOT / "build/release/src/cli/unstarve"))
+    parser.add_argument("--python", default=sys.executable)
+    options = parser.parse_args()
+    for _ in range(options.repeats):
+        with tempfile.TemporaryDirectory(prefix="unstarve-zeus-") as name:
+            zeus, ours = joules(options, Path(name))
+        more = 100 * (ours / zeus - 1)
+        print(f"Zeus {zeus:.0f} J, unstarve {ours:.0f} J: {more:+.1f} %", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
