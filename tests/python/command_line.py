@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+import json_schemas
 import torch_jobs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,7 +77,8 @@ def with_forked_jobs() -> dict[str, str]:
 def unstarve(
     *arguments: str | bytes, cwd: Path | None = None, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    """What it writes as JSON is held against the schemas of docs/formats/schemas."""
+    done = subprocess.run(
         [str(UNSTARVE), *arguments],
         capture_output=True,
         text=True,
@@ -86,3 +88,5 @@ def unstarve(
         timeout=900,
         check=False,
     )
+    json_schemas.check_written(arguments, cwd, done.stdout)
+    return done

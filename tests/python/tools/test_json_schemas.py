@@ -1,0 +1,47 @@
+"""The schemas of what commands write are sound, and a document that breaks one is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import ROOT
+from json_schemas import SCHEMAS, check_document, written_texts
+from jsonschema import Draft202012Validator
+from recorded import report_of
+
+
+@pytest.mark.parametrize("path", sorted(SCHEMAS.glob("*.json")), ids=lambda path: path.stem)
+def test_a_schema_is_one(path: Path) -> None:
+    schema = json.loads(path.read_text())
+    Draft202012Validator.check_schema(schema)
+    name, version = path.name.removesuffix(".schema.json").rsplit("-", 1)
+    assert schema["properties"]["schema"] == {"const": f"unstarve.{name}/{version}"}
+
+
+def test_every_schema_that_the_program_writes_has_its_file() -> None:
+    named = set()
+    for source in (ROOT / "src").rglob("*.cpp"):
+        for line in source.read_text().splitlines():
+            if '"schema", "unstarve.' in line:
+                named.add(line.split('"unstarve.')[1].split('"')[0])
+    # A run's own table and the lines that `export` writes are no `--json`.
+    wanted = {name.replace("/", "-") for name in named - {"run/1", "run_lines/1"}}
+    there = {path.name.removesuffix(".schema.json") for path in SCHEMAS.glob("*.json")}
+    assert wanted <= there
+
+
+def test_what_breaks_a_schema_is_named() -> None:
+    report = report_of("window_starved")
+    check_document(report)
+    report["findings"][0]["share"] = "much"
+    with pytest.raises(AssertionError, match=r"findings\[0\].share"):
+        check_document(report)
+
+
+def test_the_tests_of_commands_see_files_and_standard_output(tmp_path: Path) -> None:
+    (tmp_path / "d.json").write_text("{}")
+    assert list(written_texts(["run", "--json", "d.json", "--", "x"], tmp_path, "")) == ["", "{}"]
+    assert list(written_texts(["doctor", "--json"], tmp_path, "said")) == ["said"]
+    assert not list(written_texts(["run", "--", "x", "--json", "d.json"], tmp_path, ""))
