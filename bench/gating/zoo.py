@@ -86,15 +86,17 @@ def gate(plant: Plant, options: argparse.Namespace) -> dict[str, Any]:
         if not found:
             print(f"{plant.name}: exit {done.returncode}\n{done.stderr[-2000:]}", file=sys.stderr)
         shutil.rmtree(folder / "runs", ignore_errors=True)
+    moved = found.get("moved") or {}
+    part, reason = moved.get("part", ""), (moved.get("reason") or {}).get("kind", "")
     return {
         "plant": plant.name,
         "kind": plant.kind,
         "decision": found.get("decision", "failed"),
         "sentence": found.get("sentence", ""),
         "says": found.get("says", ""),
-        "moved": (found.get("moved") or {}).get("part", ""),
-        "reason": ((found.get("moved") or {}).get("reason") or {}).get("kind", ""),
-        "named": (found.get("moved") or {}).get("part", "") in plant.moved,
+        "moved": part,
+        "reason": reason,
+        "named": plant.is_named(part, reason),
         "runs": found.get("runs", {}).get("now", 0),
         "seconds": took_s,
         "judged": found.get("judged", []),

@@ -111,6 +111,32 @@ TEST(Comparison, NamesThePartThatMovedAndTheWorkersBehindIt) {
   EXPECT_FALSE(compare(side_of(before), side_of(after)).moved->reason) << "of a trace";
 }
 
+TEST(Moved, WaitsForDataThatAReadBackUncoversAreTheReadBacks) {
+  MeasuredRun before = run_of(steady(0.06), 0.1);
+  MeasuredRun after = run_of(steady(0.09), 0.4);
+  before.signals.num_workers = after.signals.num_workers = 0;
+  before.signals.syncs_per_step = 0;
+  after.signals.syncs_per_step = 1;
+  const Comparison found = compare(side_of(before), side_of(after));
+  ASSERT_TRUE(found.moved && found.moved->reason);
+  EXPECT_EQ(found.moved->part.part, "input_wait");
+  EXPECT_EQ(found.moved->reason->kind, MovedBy::kSyncs);
+  EXPECT_EQ(found.moved->reason->b, 1);
+  after.signals.syncs_per_step = 0;
+  EXPECT_FALSE(compare(side_of(before), side_of(after)).moved->reason);
+}
+
+TEST(Moved, APartIsNamedWhereItGrewWhateverTheWholeDid) {
+  const Side a = side_of(run_of(steady(0.06), 0.5));
+  const Side b = side_of(run_of(steady(0.06), 0.25));
+  const auto parts = part_times(a, b, 60'000, 60'000);
+  const auto grown = grown_part(a, b, parts, "gpu_compute");
+  ASSERT_TRUE(grown);
+  EXPECT_NEAR(grown->part.change_us(), 15'000, 1);
+  EXPECT_FALSE(grown_part(a, b, parts, "input_wait")) << "it shrank";
+  EXPECT_FALSE(grown_part(a, b, parts, "sync")) << "nobody has it";
+}
+
 TEST(Comparison, NamesTheStageOfLoadingThatTakesLonger) {
   const auto with_fetches = [](double step_s, double decode_s) {
     std::vector<StepBlock> blocks = steady(step_s);

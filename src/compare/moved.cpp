@@ -18,6 +18,7 @@ using ByName = std::map<std::string, double>;
 /// A share or a count that did not change by this much is no reason.
 constexpr double kMuchShare = 0.1;
 constexpr double kMuchRatio = 1.1;
+constexpr double kMuchCount = 0.1;  // of calls a step, where one side may have none
 
 Parts mean_parts(const Side& side) {
   Parts sum;
@@ -141,6 +142,42 @@ std::optional<MovedReason> moved_neighbours(const Side& a, const Side& b, double
   return MovedReason{MovedBy::kNeighbours, "", "", *of_a, *of_b};
 }
 
+/// Whether a count changed by a ratio that matters; also from none.
+bool moved_count(double a, double b, double sign) {
+  if (sign * (b - a) < kMuchCount) return false;
+  const double less = std::min(a, b), more = std::max(a, b);
+  return more > kMuchRatio * less;
+}
+
+/// A signal that both know and that changed enough: by a share, or by a ratio of counts.
+std::optional<MovedReason> moved_signal(MovedBy kind, const Reading<double>& a,
+                                        const Reading<double>& b, double sign, bool is_share) {
+  if (!a || !b) return std::nullopt;
+  const bool moved = is_share ? sign * (*b - *a) > kMuchShare : moved_count(*a, *b, sign);
+  if (!moved) return std::nullopt;
+  return MovedReason{kind, "", "", *a, *b};
+}
+
+/// Milliseconds of a step in which the training thread is blocked.
+double blocked_ms(const Side& side) {
+  constexpr double kMsOfUs = 1e-3;
+  return value(side, "blocked") * value(side, "step_time") * kMsOfUs;
+}
+
+/// The line whose calls wait for the GPU longer.
+std::optional<MovedReason> moved_sync_line(const Side& a, const Side& b, double sign) {
+  return moved_line(a.first().sync_code, blocked_ms(a), b.first().sync_code, blocked_ms(b), sign);
+}
+
+/// How often a step waits for the GPU, and at which line it does so more.
+std::optional<MovedReason> moved_syncs(const Side& a, const Side& b, double sign) {
+  std::optional<MovedReason> calls = moved_signal(MovedBy::kSyncs, a.first().signals.syncs_per_step,
+                                                  b.first().signals.syncs_per_step, sign, false);
+  if (!calls) return calls;
+  if (const auto line = moved_sync_line(a, b, sign)) calls->place = line->place;
+  return calls;
+}
+
 std::optional<MovedReason> why_waits(const Side& a, const Side& b, double sign) {
   const bool known = a.first().signals.num_workers && b.first().signals.num_workers;
   const double workers = known ? std::log(workers_of(a) / workers_of(b)) : 0;
@@ -161,18 +198,10 @@ std::optional<MovedReason> why_waits(const Side& a, const Side& b, double sign) 
     return MovedReason{MovedBy::kWorkerStarts, "", "", starts_a, starts_b};
   }
   if (const auto neighbours = moved_neighbours(a, b, sign)) return neighbours;
-  if (sign * work <= kTells) return std::nullopt;
+  // Loading takes no longer: a host that waits for the GPU in each step has no work ahead any more
+  // that would hide it.
+  if (sign * work <= kTells) return moved_syncs(a, b, sign);
   return moved_stage(a, b, sign);
-}
-
-/// A signal that both know and that changed enough: by a share, or by a ratio of counts.
-std::optional<MovedReason> moved_signal(MovedBy kind, const Reading<double>& a,
-                                        const Reading<double>& b, double sign, bool is_share) {
-  if (!a || !b) return std::nullopt;
-  const bool moved = is_share ? sign * (*b - *a) > kMuchShare
-                              : *a > 0 && *b > 0 && sign * std::log(*b / *a) > std::log(kMuchRatio);
-  if (!moved) return std::nullopt;
-  return MovedReason{kind, "", "", *a, *b};
 }
 
 /// What the host does now and then, in ms a step.
@@ -215,20 +244,9 @@ std::optional<MovedReason> why_host(const Side& a, const Side& b, double sign, d
                       b.first().signals.launches_per_step, sign, false);
 }
 
-/// Milliseconds of a step in which the training thread is blocked.
-double blocked_ms(const Side& side) {
-  constexpr double kMsOfUs = 1e-3;
-  return value(side, "blocked") * value(side, "step_time") * kMsOfUs;
-}
-
 std::optional<MovedReason> why_sync(const Side& a, const Side& b, double sign) {
-  if (const auto calls = moved_signal(MovedBy::kSyncs, a.first().signals.syncs_per_step,
-                                      b.first().signals.syncs_per_step, sign, false)) {
-    const auto line =
-        moved_line(a.first().sync_code, blocked_ms(a), b.first().sync_code, blocked_ms(b), sign);
-    return line ? line : calls;
-  }
-  return moved_line(a.first().sync_code, blocked_ms(a), b.first().sync_code, blocked_ms(b), sign);
+  const auto line = moved_sync_line(a, b, sign);
+  return line ? line : moved_syncs(a, b, sign);
 }
 
 std::optional<MovedReason> why_computes(const Side& a, const Side& b, double sign) {
@@ -288,6 +306,14 @@ std::vector<PartTime> part_times(const Side& a, const Side& b, double us_a, doub
     return std::abs(one.change_us()) > std::abs(other.change_us());
   });
   return times;
+}
+
+std::optional<Moved> grown_part(const Side& a, const Side& b, const std::vector<PartTime>& parts,
+                                std::string_view part) {
+  for (const PartTime& one : parts) {
+    if (one.part == part && one.change_us() > 0) return Moved{one, why(a, b, one)};
+  }
+  return std::nullopt;
 }
 
 std::optional<Moved> find_moved(const Side& a, const Side& b, const std::vector<PartTime>& parts) {

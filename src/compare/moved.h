@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compare/run/measured_run.h"
@@ -64,6 +65,10 @@ struct Moved {
 /// Every part that either side has, by how much it moved; none where the sides' parts are not the
 /// same kind (one recorded its GPU and the other did not). `us_a`, `us_b`: of a step or a sample.
 std::vector<PartTime> part_times(const Side& a, const Side& b, double us_a, double us_b);
+
+/// That part, where B has more of it.
+std::optional<Moved> grown_part(const Side& a, const Side& b, const std::vector<PartTime>& parts,
+                                std::string_view part);
 
 /// Nothing where no part moved in that direction.
 std::optional<Moved> find_moved(const Side& a, const Side& b, const std::vector<PartTime>& parts);

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -136,6 +138,23 @@ Result<isolation::Isolation> isolation_of(const GateOptions& options, GateListen
   return isolation;
 }
 
+/// A measure may certainly be worse though the time of a step is not: the part of a step that it is
+/// about is named then.
+void name_what_moved(const compare::Side& a, const compare::Side& b, GateResult& found) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kPartOf = {
+      {{"gpu_ms_per_step", "gpu_compute"},
+       {"input_wait", "input_wait"},
+       {"cpu_ms_per_sample", "input_wait"}}};
+  if (found.judgement.decision != Decision::kRegressed) return;
+  for (const MeasureJudgement& measure : found.judgement.measures) {
+    for (const auto& [id, part] : kPartOf) {
+      if (found.comparison.moved) return;
+      if (measure.id != id || measure.state != MeasureState::kRegressed) continue;
+      found.comparison.moved = compare::grown_part(a, b, found.comparison.parts, part);
+    }
+  }
+}
+
 constexpr const char* kBase = "base";
 constexpr const char* kNow = "now";
 
@@ -166,6 +185,7 @@ Result<GateResult> against_reference(Runs& runs, const GateOptions& options,
   }
   found.comparison = compare::compare(a, b);
   found.comparison.cost = compare::work_cost(a, b, options.rates);
+  name_what_moved(a, b, found);
   found.judging = options.judging;
   return found;
 }
@@ -198,6 +218,7 @@ Result<GateResult> against_baseline(Runs& runs, const Baseline& baseline,
     listener.judged(found.judgement, round + 1);
   }
   found.comparison = compare::compare(baseline.side, b);
+  name_what_moved(baseline.side, b, found);
   return found;
 }
 

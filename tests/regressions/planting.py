@@ -13,7 +13,7 @@ FOLDER = Path(__file__).parent
 @dataclass
 class Plant:
     """One pair of scripts. `moved`: parts of a step that a comparison may name, of one that is
-    slower."""
+    slower; "input_wait/syncs" is a part where it is named with this reason."""
 
     name: str
     script: str
@@ -21,6 +21,9 @@ class Plant:
     edits: list[tuple[str, str]]
     base: list[tuple[str, str]] = field(default_factory=list)
     moved: list[str] = field(default_factory=list)
+
+    def is_named(self, part: str, reason: str) -> bool:
+        return part in self.moved or f"{part}/{reason}" in self.moved
 
     def before(self) -> str:
         return _edited((FOLDER / self.script).read_text(), self.base)

@@ -96,8 +96,8 @@ std::string moved_words(const MovedReason& reason) {
       return fmt::format("a step launches {} operations where A's launches {}",
                          number_text(reason.b), number_text(reason.a));
     case MovedBy::kSyncs:
-      return fmt::format("a step waits for the GPU {} times where A's waits {}",
-                         number_text(reason.b), number_text(reason.a));
+      return fmt::format("a step waits for the GPU {} times where A's waits {}{}",
+                         number_text(reason.b), number_text(reason.a), at_place(reason));
     case MovedBy::kFloatProducts:
       return shares("products that leave tensor cores idle, of the kernels' time");
     case MovedBy::kMemoryKernels: return shares("kernels that move memory, of the kernels' time");
