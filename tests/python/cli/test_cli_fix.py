@@ -186,7 +186,8 @@ def judge_cached(found: dict[str, Any]) -> None:
     tried, written = found["verification"][0], judge_written(found)
     for trial in (tried, written):
         assert trial["measured"]["low"] > 1.5
-    assert tried["held"], tried
+    # It may be more: a training whose CPU no longer sleeps between steps is faster by itself.
+    assert tried["measured"]["high"] >= tried["predicted"]["low"], tried
 
 
 def test_kept_samples_are_measured_from_the_second_pass_on(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 
@@ -33,7 +34,7 @@ def test_every_schema_that_the_program_writes_has_its_file() -> None:
 
 
 def test_what_breaks_a_schema_is_named() -> None:
-    report = report_of("window_starved")
+    report = copy.deepcopy(report_of("window_starved"))
     check_document(report)
     report["findings"][0]["share"] = "much"
     with pytest.raises(AssertionError, match=r"findings\[0\].share"):
