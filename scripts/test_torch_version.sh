@@ -47,7 +47,7 @@ make_venv() {
   say "making $VENV (a download of up to 900 MB)"
   python3 -m venv --clear "$VENV" || die "python3 -m venv failed; install python3-venv"
   # Everything but torch first: pip would go on about NVIDIA's packages that torch asks for.
-  pip_install "${OTHERS[@]}" -r <(grep '^pytest' requirements/test.txt) \
+  pip_install "${OTHERS[@]}" -r <(grep -E '^(pytest|jsonschema)' requirements/test.txt) \
     -r <(grep -v '^torch' "$LIST") || die "pip could not install $(xargs <"$LIST")"
   pip_install --no-deps -r <(grep '^torch' "$LIST") 2>"$VENV/pip.log" ||
     { cat "$VENV/pip.log" >&2; die "has PyPI a torch $version for $(python3 --version)?"; }
