@@ -111,6 +111,8 @@ keep_all() {
   keep libjpeg-turbo "$work"/libjpeg-turbo/*
   keep highway "$work/highway/hwy"
   rm -rf "$staged"/highway/hwy/{contrib,examples,tests}
+  keep libevent "$work"/libevent/*
+  keep libjs-dygraphs "$work"/libjs-dygraphs/usr/share/javascript/dygraphs/dygraph.min.{js,css}
   local name
   for name in libexpected-dev libcli11-dev nlohmann-json3-dev; do
     keep "$name" "$work/$name/usr/include"

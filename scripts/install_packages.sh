@@ -46,7 +46,8 @@ need_build_set() {
   local package
   for package in libexpected-dev libfmt-dev libcli11-dev libsimdjson-dev \
       nlohmann-json3-dev zlib1g-dev libdeflate-dev libwebp-dev libzstd-dev libxxhash-dev \
-      libsqlite3-dev libhwy-dev libgtest-dev libgmock-dev "$(jpeg_package)"; do
+      libsqlite3-dev libhwy-dev libevent-dev libjs-dygraphs libgtest-dev libgmock-dev \
+      "$(jpeg_package)"; do
     need_package "$package"
   done
 }
