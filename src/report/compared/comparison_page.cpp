@@ -220,8 +220,9 @@ std::string sentence_html(const Comparison& comparison) {
 
 }  // namespace
 
-std::string comparison_page(const std::vector<Comparison>& comparisons) {
+std::string comparison_page(const std::vector<Comparison>& comparisons, const std::string& links) {
   PageContents page;
+  page.links = links;
   page.footer = "Made by unstarve. This file is complete in itself: it loads nothing.";
   bool emulated = false;
   for (const Comparison& comparison : comparisons) {

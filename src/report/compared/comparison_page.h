@@ -9,6 +9,8 @@ namespace unstarve::report {
 
 /// One HTML file that needs nothing else: for each comparison the sentence, both sides' steps over
 /// each other, where their time goes, the measures, and what is not the same.
-std::string comparison_page(const std::vector<compare::Comparison>& comparisons);
+/// `links`: HTML of a server that shows it among others.
+std::string comparison_page(const std::vector<compare::Comparison>& comparisons,
+                            const std::string& links = "");
 
 }  // namespace unstarve::report

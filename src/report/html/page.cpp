@@ -61,7 +61,7 @@ std::string footer(const Report& report) {
 
 }  // namespace
 
-std::string render_html(const Report& report) {
+std::string render_html(const Report& report, const std::string& links) {
   std::string body;
   for (const auto& section :
        {html_verdict, html_utilization, html_partition, html_costs, html_roofline, html_comparison,
@@ -69,7 +69,7 @@ std::string render_html(const Report& report) {
     body += section(report);
   }
   return fill_page(
-      {"unstarve: " + subject(report), subtitle(report), std::move(body), footer(report)});
+      {"unstarve: " + subject(report), links, subtitle(report), std::move(body), footer(report)});
 }
 
 std::string fill_page(const PageContents& contents) {
@@ -78,6 +78,7 @@ std::string fill_page(const PageContents& contents) {
                                {"style_hash", std::string(assets::style_hash())},
                                {"script", std::string(assets::script())},
                                {"script_hash", std::string(assets::script_hash())},
+                               {"links", contents.links},
                                {"subtitle", contents.subtitle},
                                {"body", contents.body},
                                {"footer", contents.footer}});

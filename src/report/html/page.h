@@ -8,11 +8,13 @@ namespace unstarve::report {
 
 /// The report as one HTML file that needs nothing else: no request leaves it, and its policy lets
 /// no script run but its own. It reads without scripts too; they only add the read-out of curves.
-std::string render_html(const Report& report);
+/// `links`: HTML of a server that shows it among others.
+std::string render_html(const Report& report, const std::string& links = "");
 
 /// What differs between pages: HTML, but for `title`, which is text.
 struct PageContents {
   std::string title;
+  std::string links = {};  // to other pages; a file has none
   std::string subtitle;
   std::string body;
   std::string footer;

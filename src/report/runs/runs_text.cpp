@@ -66,23 +66,6 @@ std::string without_middle(const std::string& text, int width, const TextOptions
   return clip(text, width - display_width(tail), options) + std::string(tail);
 }
 
-std::string verdict_words(const runs::CollectedRun& run) {
-  if (!run.summary.problem.empty()) return "cannot be read";
-  const trace::FindingRow* const finding = runs::leading_finding(run);
-  if (finding == nullptr) return "-";
-  std::string words = finding->cause;
-  for (const auto& [cause, short_words] : kShortCauses) {
-    if (cause == finding->cause) words = short_words;
-  }
-  return fmt::format("{} {}", percent_text(finding->share), words);
-}
-
-/// AU where it was measured, else how long the GPU idled.
-std::string gpu_words(const RunSummary& run) {
-  if (run.au_ratio) return "AU " + percent_text(*run.au_ratio);
-  return run.gpu_idle_ratio ? "idle " + percent_text(*run.gpu_idle_ratio) : "-";
-}
-
 Tone state_tone(const ListedRun& listed) {
   if (listed.state == RunState::kRunning) return Tone::kNotice;
   const RunSummary& run = listed.run->summary;
@@ -216,6 +199,22 @@ void add_results(const runs::CollectedRun& run, Lines& lines) {
 }
 
 }  // namespace
+
+std::string verdict_words(const runs::CollectedRun& run) {
+  if (!run.summary.problem.empty()) return "cannot be read";
+  const trace::FindingRow* const finding = runs::leading_finding(run);
+  if (finding == nullptr) return "-";
+  std::string words = finding->cause;
+  for (const auto& [cause, short_words] : kShortCauses) {
+    if (cause == finding->cause) words = short_words;
+  }
+  return fmt::format("{} {}", percent_text(finding->share), words);
+}
+
+std::string gpu_words(const RunSummary& run) {
+  if (run.au_ratio) return "AU " + percent_text(*run.au_ratio);
+  return run.gpu_idle_ratio ? "idle " + percent_text(*run.gpu_idle_ratio) : "-";
+}
 
 std::string local_time_text(std::int64_t wall_ns, bool seconds) {
   if (wall_ns <= 0) return "?";

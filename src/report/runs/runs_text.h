@@ -19,6 +19,12 @@ std::string run_text(const runs::ListedRun& listed, const std::string& folder,
 /// "running", "killed", "exit 1", "SIGKILL", ...
 std::string state_words(const runs::ListedRun& listed);
 
+/// "83 % waits for data", "cannot be read", "-".
+std::string verdict_words(const runs::CollectedRun& run);
+
+/// "AU 41 %" where it was measured, else "idle 59 %", how long the GPU idled; "-".
+std::string gpu_words(const runs::RunSummary& run);
+
 /// "2026-05-01 14:03", in local time; with `seconds` to the second. "?" where it is not known.
 std::string local_time_text(std::int64_t wall_ns, bool seconds);
 
