@@ -23,10 +23,19 @@ std::string_view to_string(LiveState state);
 
 struct LiveGpu {
   std::int64_t index = 0;
+  std::string uuid = {};         // empty: not known
   Reading<double> utilization;   // 0..1, of the last seconds
   Reading<double> memory_bytes;  // in use
   Reading<double> power_w;
   std::vector<double> curve;  // its utilisation, a value a second, oldest first; NaN: none was read
+};
+
+/// A GPU of this machine that no watched job has.
+struct OtherGpu {
+  LiveGpu gpu;
+  std::string name;
+  Reading<double> memory_total_bytes;
+  Reading<std::int64_t> processes;  // with a context on it
 };
 
 /// A watched job as it is now. Shares and rates are of the last seconds.

@@ -1,5 +1,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "report/live/live_screen.h"
 #include "report/words/json_text.h"
@@ -16,6 +17,24 @@ LiveDocument live_reading(const Reading<T>& reading) {
   if (is_there) return *reading;
   const WhyAbsent why = reading ? WhyAbsent::kNotObserved : reading.why_absent();
   return {{"absent", std::string(to_string(why))}};
+}
+
+LiveDocument gpu_json(const LiveGpu& gpu) {
+  LiveDocument uuid = nullptr;
+  if (!gpu.uuid.empty()) uuid = gpu.uuid;
+  return {{"index", gpu.index},
+          {"uuid", std::move(uuid)},
+          {"utilization_ratio", live_reading(gpu.utilization)},
+          {"memory_used_bytes", live_reading(gpu.memory_bytes)},
+          {"power_w", live_reading(gpu.power_w)}};
+}
+
+LiveDocument other_gpu_json(const OtherGpu& other) {
+  LiveDocument object = gpu_json(other.gpu);
+  object["name"] = other.name;
+  object["memory_total_bytes"] = live_reading(other.memory_total_bytes);
+  object["processes"] = live_reading(other.processes);
+  return object;
 }
 
 LiveDocument job_json(const LiveJob& job) {
@@ -37,20 +56,19 @@ LiveDocument job_json(const LiveJob& job) {
   object["cores_allowed"] = live_reading(job.cores_allowed);
   object["resident_bytes"] = live_reading(job.resident_bytes);
   object["gpus"] = LiveDocument::array();
-  for (const LiveGpu& gpu : job.gpus) {
-    object["gpus"].push_back({{"index", gpu.index},
-                              {"utilization_ratio", live_reading(gpu.utilization)},
-                              {"memory_used_bytes", live_reading(gpu.memory_bytes)},
-                              {"power_w", live_reading(gpu.power_w)}});
-  }
+  for (const LiveGpu& gpu : job.gpus) object["gpus"].push_back(gpu_json(gpu));
   return object;
 }
 
 }  // namespace
 
-std::string live_json(std::span<const LiveJob> jobs) {
+std::string live_json(std::span<const LiveJob> jobs, const std::vector<OtherGpu>* others) {
   LiveDocument document = {{"schema", "unstarve.top/1"}, {"jobs", LiveDocument::array()}};
   for (const LiveJob& job : jobs) document["jobs"].push_back(job_json(job));
+  if (others != nullptr) {
+    document["other_gpus"] = LiveDocument::array();
+    for (const OtherGpu& other : *others) document["other_gpus"].push_back(other_gpu_json(other));
+  }
   return json_text(document);
 }
 

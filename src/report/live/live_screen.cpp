@@ -204,4 +204,21 @@ std::vector<std::string> render_jobs(std::span<const LiveJob> jobs, const TextOp
   return all;
 }
 
+std::vector<std::string> render_other_gpus(std::span<const OtherGpu> gpus,
+                                           const TextOptions& options) {
+  std::vector<std::string> lines;
+  if (gpus.empty()) return lines;
+  lines.push_back(
+      paint(clip("GPUs that no watched job has", options.width, options), Tone::kStrong, options));
+  for (const OtherGpu& one : gpus) {
+    std::string words = gpu_numbers(one.gpu);
+    if (one.processes) {
+      words += fmt::format("  {} process{}", *one.processes, *one.processes == 1 ? "" : "es");
+    }
+    lines.push_back(curve_line(fmt::format("GPU {}", one.gpu.index), one.gpu.curve, words,
+                               Tone::kBusy, options));
+  }
+  return lines;
+}
+
 }  // namespace unstarve::report

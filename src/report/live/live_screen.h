@@ -19,7 +19,11 @@ std::vector<std::string> render_jobs(std::span<const LiveJob> jobs, const TextOp
 /// can be said of it now.
 std::string live_sentence(const LiveJob& job);
 
-/// One JSON object (docs/formats/top.md).
-std::string live_json(std::span<const LiveJob> jobs);
+/// GPUs that no watched job has, a line each below a heading; none where there are none.
+std::vector<std::string> render_other_gpus(std::span<const OtherGpu> gpus,
+                                           const TextOptions& options);
+
+/// One JSON object (docs/formats/top.md). `others`: null where nobody looked for such GPUs.
+std::string live_json(std::span<const LiveJob> jobs, const std::vector<OtherGpu>* others = nullptr);
 
 }  // namespace unstarve::report

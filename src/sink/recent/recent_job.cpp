@@ -174,6 +174,7 @@ void RecentJob::add_gpus(std::int64_t last, std::int64_t curve_s, report::LiveJo
     };
     report::LiveGpu one;
     one.index = gpu;
+    one.uuid = uuid_of(run_, static_cast<std::size_t>(gpu));
     one.curve = curve(last, curve_s, [&of_second](const Second& second) {
       return of_second(second).value().value_or(kNothing);
     });
