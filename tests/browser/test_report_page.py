@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from accessibility import serious_faults
 
 pytestmark = pytest.mark.browser
 
@@ -324,16 +324,6 @@ def test_a_word_is_explained_by_keyboard(browser: Any, pages: Path, key: str) ->
         assert "MLPerf Storage" in explained.inner_text()
         page.keyboard.press("Escape")
         assert explained.count() == 0
-
-
-def serious_faults(page: Any) -> list[tuple[str, list[str]]]:
-    """What axe-core finds that keeps somebody from reading a page, and where."""
-    found = Axe().run(page).response["violations"]
-    return [
-        (fault["id"], [node["html"][:120] for node in fault["nodes"]])
-        for fault in found
-        if fault["impact"] in ("serious", "critical")
-    ]
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1440, "dark")])
