@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "base/units.h"
 #include "sink/sink.h"
 #include "sink/wire/gpu_subject.h"
+#include "sink/wire/http_poster.h"
 #include "sink/wire/output_file.h"
 #include "sink/wire/second_means.h"
 
@@ -58,12 +60,47 @@ OtlpJson attribute(std::string_view name, const std::string& value) {
   return {{"key", name}, {"value", {{"stringValue", value}}}};
 }
 
-/// Metrics as OpenTelemetry's file exporter writes them: a line for each request, which a collector
-/// reads by its receiver `otlpjsonfile`, and which may be posted to /v1/metrics as it is. One point
-/// a second for each metric.
-class OtlpLines final : public Sink {
+/// Where requests go: a file's lines, or a collector.
+class Destination {
  public:
-  explicit OtlpLines(OutputFile file) : file_(std::move(file)) {}
+  static Result<Destination> open(const std::string& target) {
+    Destination opened;
+    if (target.starts_with("http://") || target.starts_with("https://")) {
+      auto poster = HttpPoster::open(target);
+      if (!poster) return forward_error(poster);
+      opened.poster_ = *std::move(poster);
+      return opened;
+    }
+    auto file = OutputFile::open(target);
+    if (!file) return forward_error(file);
+    opened.file_ = *std::move(file);
+    return opened;
+  }
+
+  /// A collector that is not there costs points, and ends nothing before the end.
+  Status write(std::string request) {
+    if (file_) return file_->write(request + "\n");
+    poster_->add(std::move(request));
+    return {};
+  }
+  Status flush() {
+    if (file_) return file_->flush();
+    poster_->send();
+    return {};
+  }
+  Status finish() { return file_ ? file_->flush() : poster_->finish(); }
+
+ private:
+  std::optional<OutputFile> file_;
+  std::unique_ptr<HttpPoster> poster_;
+};
+
+/// Metrics as OpenTelemetry's file exporter writes them: a line for each request, which a collector
+/// reads by its receiver `otlpjsonfile`; or posted to its /v1/metrics. One point a second for each
+/// metric.
+class OtlpRequests final : public Sink {
+ public:
+  explicit OtlpRequests(Destination destination) : destination_(std::move(destination)) {}
 
   Status begins(const RunStart& run) override {
     run_ = run;
@@ -105,7 +142,9 @@ class OtlpLines final : public Sink {
 
   Status finish() override {
     for (const auto& [key, mean] : means_.close()) add_mean(key, mean);
-    return write();
+    const Status written = write();
+    const Status finished = destination_.finish();
+    return written ? finished : written;
   }
 
  private:
@@ -176,7 +215,7 @@ class OtlpLines final : public Sink {
   }
 
   Status write() {
-    if (pending_.empty()) return file_.flush();
+    if (pending_.empty()) return destination_.flush();
     OtlpJson metrics = OtlpJson::array();
     for (auto& [name, metric] : pending_) metrics.push_back(std::move(metric));
     pending_.clear();
@@ -186,11 +225,11 @@ class OtlpLines final : public Sink {
                                   {"scopeMetrics", OtlpJson::array({scope})}};
     const OtlpJson request = {{"resourceMetrics", OtlpJson::array({of_resource})}};
     const Status written =
-        file_.write(request.dump(-1, ' ', false, OtlpJson::error_handler_t::replace) + "\n");
-    return written ? file_.flush() : written;
+        destination_.write(request.dump(-1, ' ', false, OtlpJson::error_handler_t::replace));
+    return written ? destination_.flush() : written;
   }
 
-  OutputFile file_;
+  Destination destination_;
   RunStart run_;
   OtlpJson resource_;
   std::map<std::string, trace::MetricRow> metrics_;
@@ -202,16 +241,19 @@ class OtlpLines final : public Sink {
 };
 
 Result<std::unique_ptr<Sink>> open_otlp(const std::string& target) {
-  auto file = OutputFile::open(target);
-  if (!file) return forward_error(file);
-  return std::make_unique<OtlpLines>(*std::move(file));
+  auto destination = Destination::open(target);
+  if (!destination) return forward_error(destination);
+  return std::make_unique<OtlpRequests>(*std::move(destination));
 }
 
 }  // namespace
 
 SinkKind otlp_sink();
 SinkKind otlp_sink() {
-  return {"otlp", "OpenTelemetry metrics as lines of OTLP's JSON", &open_otlp};
+  return {"otlp",
+          "OpenTelemetry metrics as OTLP's JSON: lines of a file, or posted to a collector's "
+          "http://HOST:4318/v1/metrics",
+          &open_otlp};
 }
 
 }  // namespace unstarve::sink
