@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "base/units.h"
 #include "sink/sink.h"
 #include "sink/wire/output_file.h"
 #include "sink/wire/protobuf.h"
@@ -34,12 +35,14 @@ constexpr int kAnnotationInteger = 4, kAnnotationDouble = 5, kAnnotationText = 6
 enum class EventType : std::uint8_t { kBegin = 1, kEnd = 2, kInstant = 3, kCounter = 4 };
 
 /// A trace for ui.perfetto.dev: for each process its steps and waits for data, for each metric a
-/// counter, at the end what was found. Times are CLOCK_MONOTONIC, as in the run.
+/// counter, at the end what was found, and for each finding when its time passed. Times are
+/// CLOCK_MONOTONIC, as in the run.
 class PerfettoTrace final : public Sink {
  public:
   explicit PerfettoTrace(OutputFile file) : file_(std::move(file)) {}
 
   Status begins(const RunStart& run) override {
+    started_ns_ = run.started_ns;
     Message process;
     process.varint(field::kPid, 0).bytes(field::kProcessName, "unstarve: " + run.run_id);
     return describe(
@@ -75,8 +78,46 @@ class PerfettoTrace final : public Sink {
 
   bool wants_verdict() const override { return true; }
 
-  /// At the end of the time, each finding with its share and evidence.
   Status takes(const report::Report& verdict) override {
+    for (const report::Track& track : verdict.tracks) {
+      if (const Status written = add_stretches(track); !written) return written;
+    }
+    return add_findings(verdict);
+  }
+
+  Status flush() override { return file_.flush(); }
+
+ private:
+  static constexpr std::uint64_t kRunTrack = 1;
+
+  /// When a finding's time passed, a gap for each, and what else the job did than train.
+  Status add_stretches(const report::Track& track) {
+    if (track.kind == "step") return {};  // each process has its own
+    const auto below = track_named("verdict " + track.label, [&](std::uint64_t uuid) {
+      return Message()
+          .varint(field::kUuid, uuid)
+          .bytes(field::kName, track.label)
+          .varint(field::kParent, kRunTrack);
+    });
+    if (!below) return forward_error(below);
+    for (const report::Stretch& stretch : track.stretches) {
+      Message begin = event_on(*below, EventType::kBegin);
+      begin.bytes(field::kCategory, track.kind).bytes(field::kEventName, track.label);
+      Status written = write(monotonic_ns(stretch.start_s), begin);
+      if (written) {
+        written = write(monotonic_ns(stretch.end_s), event_on(*below, EventType::kEnd));
+      }
+      if (!written) return written;
+    }
+    return {};
+  }
+
+  std::int64_t monotonic_ns(double since_start_s) const {
+    return started_ns_ + std::llround(since_start_s * static_cast<double>(kSecondNs));
+  }
+
+  /// At the end of the time, each finding with its share and evidence.
+  Status add_findings(const report::Report& verdict) {
     for (const diagnose::Finding& finding : verdict.diagnosis.findings) {
       Message event = event_on(kRunTrack, EventType::kInstant);
       event.bytes(field::kCategory, "finding");
@@ -98,11 +139,6 @@ class PerfettoTrace final : public Sink {
     }
     return {};
   }
-
-  Status flush() override { return file_.flush(); }
-
- private:
-  static constexpr std::uint64_t kRunTrack = 1;
 
   Status slice(std::int64_t pid, const char* track_name, std::string_view name,
                const trace::Interval& when, const std::string& annotation) {
@@ -179,6 +215,7 @@ class PerfettoTrace final : public Sink {
   OutputFile file_;
   std::map<std::string, std::uint64_t> tracks_;
   std::int64_t last_ns_ = 0;
+  std::int64_t started_ns_ = 0;
   std::int64_t ended_ns_ = 0;
 };
 

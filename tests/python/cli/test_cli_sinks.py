@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import http.server
 import json
 import math
 import re
 import shutil
 import sqlite3
 import subprocess
+import threading
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from command_line import ROOT, environment, unstarve
@@ -193,10 +197,21 @@ def test_perfetto_reads_what_the_store_holds(run: Path, tmp_path: Path) -> None:
         wanted = one(run, f"SELECT min(start_ns) FROM {table}")
         assert min(packet.timestamp for packet in mine) == wanted
     assert len(ended) == len(begun)
-    total = sum(packet.timestamp for packet in ended) - sum(packet.timestamp for packet in begun)
-    assert total == one(run, "SELECT sum(end_ns - start_ns) FROM step") + one(
+    lasted: dict[str, int] = defaultdict(int)
+    category_of = {}
+    for packet in begun:
+        (category,) = packet.track_event.categories
+        category_of[packet.track_event.track_uuid] = category
+        lasted[category] -= packet.timestamp
+    for packet in ended:
+        lasted[category_of[packet.track_event.track_uuid]] += packet.timestamp
+    assert lasted["training"] == one(run, "SELECT sum(end_ns - start_ns) FROM step") + one(
         run, "SELECT sum(end_ns - start_ns) FROM wait"
     )
+    # The gaps of a cause are as much of the recorded time as the report says.
+    share = report_of(RUN)["partition"]["input_wait"]
+    recorded = one(run, "SELECT max(end_ns) - min(start_ns) FROM step") - lasted["unrecorded"]
+    assert lasted["input_wait"] / recorded == pytest.approx(share, rel=0.1)
     counters = [one for one in events if one.track_event.type == kind.TYPE_COUNTER]
     assert len(counters) == one(run, "SELECT count(*) FROM sample WHERE value IS NOT NULL")
     names = {
@@ -257,6 +272,59 @@ def test_opentelemetry_reads_what_the_store_holds(run: Path) -> None:
     assert totals["unstarve.input_wait"] == pytest.approx(
         one(run, "SELECT sum(end_ns - start_ns) / 1e9 FROM wait")
     )
+
+
+class Collector(http.server.BaseHTTPRequestHandler):
+    """Takes requests of OTLP but for as many as `refuses` says, which it answers with 503."""
+
+    taken: ClassVar[list[str]] = []
+    refuses: ClassVar[int] = 0
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        refused = Collector.refuses > 0
+        Collector.refuses -= int(refused)
+        if not refused:
+            assert self.path == "/v1/metrics"
+            assert self.headers["Content-Type"] == "application/json"
+            Collector.taken.append(body)
+        self.send_response(503 if refused else 200)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def collector() -> Iterator[str]:
+    Collector.taken.clear()
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Collector)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/v1/metrics"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.mark.parametrize("refuses", [0, 1])
+def test_a_collector_is_posted_what_a_file_would_have(
+    run: Path, collector: str, refuses: int
+) -> None:
+    Collector.refuses = refuses
+    assert export(run, "otlp", collector) == ""
+    assert Collector.taken == export(run, "otlp").splitlines()
+
+
+def test_a_collector_that_takes_nothing_is_said(run: Path, collector: str) -> None:
+    Collector.refuses = 1000
+    done = unstarve("export", "--as", "otlp", "--out", collector, str(run))
+    assert done.returncode == 1
+    assert collector in done.stderr and "503" in done.stderr
+    for address, says in (("http://127.0.0.1:1/", "no answer"), ("https://a/", "only http://")):
+        done = unstarve("export", "--as", "otlp", "--out", address, str(run))
+        assert done.returncode == 1
+        assert says in done.stderr
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "otlp", "perfetto", "prometheus", "tensorboard"])
