@@ -77,6 +77,7 @@ int act(int argc, char** argv) {
   cli::add_runs_command(line, context);
   cli::add_query_command(line, context);
   cli::add_top_command(line, context);
+  cli::add_serve_command(line, context);
   cli::add_bench_command(line, context);
   cli::add_roofline_command(line, context);
   cli::add_pack_command(line, context);

@@ -22,6 +22,7 @@ void add_export_command(CommandLine& line, CommandContext& context);
 void add_runs_command(CommandLine& line, CommandContext& context);
 void add_query_command(CommandLine& line, CommandContext& context);
 void add_top_command(CommandLine& line, CommandContext& context);
+void add_serve_command(CommandLine& line, CommandContext& context);
 void add_bench_command(CommandLine& line, CommandContext& context);
 void add_roofline_command(CommandLine& line, CommandContext& context);
 void add_pack_command(CommandLine& line, CommandContext& context);

@@ -75,7 +75,9 @@ void add_export_command(CommandLine& line, CommandContext& context) {
     kinds += fmt::format("{}{} ({})", kinds.empty() ? "" : ", ", kind.name, kind.what);
   }
   command.option("--as", options->kind, kinds).shows_default();
-  command.option("--out", options->target, "file that is written; -: standard output")
+  command
+      .option("--out", options->target,
+              "file that is written; -: standard output; of otlp an address too")
       .shows_default();
   command.flag("--follow", options->follow, "a run that goes on: until it has ended");
   command.when_named([options, &context] {

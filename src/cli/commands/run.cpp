@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "base/shell_word.h"
+#include "base/units.h"
 #include "cli/commands/commands.h"
 #include "cli/console/files.h"
+#include "cli/console/job_screen.h"
 #include "cli/console/live_trials.h"
 #include "cli/console/live_verdict.h"
 #include "cli/console/terminal.h"
@@ -30,6 +32,7 @@
 #include "report/text/text.h"
 #include "report/tried/trial_words.h"
 #include "report/tuning/tuning_text.h"
+#include "serve/metrics_endpoint.h"
 #include "trial/trial_folder.h"
 #include "tune/fix.h"
 
@@ -48,9 +51,11 @@ struct RunOptions {
   std::string stage;
   std::string json;
   std::string html;
+  std::string metrics;  // where they are offered to Prometheus; empty: nowhere
   bool fix = false;
   bool verbose = false;
   bool no_live = false;
+  bool live = false;  // the whole terminal
   bool flops = false;
   double trial_seconds = 60;
   double budget_minutes = 0;
@@ -144,6 +149,25 @@ bool concluded(const RunOptions& options, const std::string& run_dir,
   }
 }
 
+/// Whether the view of --live is to be shown, and can be.
+bool fills_terminal(const RunOptions& options) {
+  if (!options.live) return false;
+  if (Screen::is_possible()) return true;
+  say("--live needs a terminal: here a line now and then says where the time goes");
+  return false;
+}
+
+/// Null where nobody asked for it.
+Result<std::unique_ptr<serve::MetricsEndpoint>> open_metrics(const std::string& where,
+                                                             const std::string& run_dir) {
+  if (where.empty()) return nullptr;
+  const auto address = serve::parse_endpoint(where);
+  if (!address) return forward_error(address);
+  auto endpoint = serve::MetricsEndpoint::open(*address, run_dir);
+  if (endpoint) say("series for Prometheus: " + (*endpoint)->address());
+  return endpoint;
+}
+
 /// Watches one run. The job's exit code is passed on; only where it is 0 does a report that was
 /// asked for and is missing make another of it.
 void watch(const RunOptions& options, const std::string& run_dir, launch::Emulation* emulation,
@@ -154,16 +178,32 @@ void watch(const RunOptions& options, const std::string& run_dir, launch::Emulat
   job.stage = options.stage;
   job.emulation = emulation;
   if (options.flops) job.environment.emplace_back("UNSTARVE_FLOPS", "1");
+  const auto endpoint = open_metrics(options.metrics, run_dir);
+  if (!endpoint) {
+    report_error(context, endpoint.error());
+    context.exit_code = kUsage;
+    return;
+  }
   std::optional<EmulationNotes> notes;
   if (emulation != nullptr) notes.emplace(*emulation, EmulationNotes::Range::kInReport);
-  const SteadyClock clock;
+  SteadyClock clock;
   LiveVerdictLine live(clock, emulation != nullptr);
-  job.on_tick = [&notes, &live, &options](const observe::LiveView& view) {
+  std::optional<JobScreen> screen;
+  if (fills_terminal(options)) {
+    job.output_file = run_dir + "/output.log";
+    screen.emplace(run_dir, kSecondNs, clock);
+  }
+  job.on_tick = [&notes, &live, &screen, &options](const observe::LiveView& view) {
+    if (screen) {
+      if (!screen->turn(0) || screen->is_left()) screen.reset();
+      return true;
+    }
     if (notes) notes->update(view.steps + view.waits);
     if (!options.no_live) live.update(view);
     return true;
   };
   const auto observed = launch::run_observed(launch::find_installation(context.executable), job);
+  screen.reset();
   live.finish();
   if (!observed) return report_error(context, observed.error());
   if (observed->not_started) {
@@ -172,6 +212,7 @@ void watch(const RunOptions& options, const std::string& run_dir, launch::Emulat
     return;
   }
   if (notes) notes->finish();
+  if (!job.output_file.empty()) say("the job's output is in " + job.output_file);
   context.exit_code = observed->exit.exit_code;
   const bool shown = concluded(options, run_dir, *observed);
   if (!shown && context.exit_code == kSuccess) context.exit_code = kFailed;
@@ -280,13 +321,19 @@ void add_run_command(CommandLine& line, CommandContext& context) {
   command.option("--json", options->json, "also write the diagnosis as JSON to this file");
   command.option("--html", options->html, "page to write (default: report.html in the run)");
   command.flag("--verbose", options->verbose, std::string(kVerboseHelp));
-  command.flag("--no-live", options->no_live,
-               "say nothing before the end: no verdict while the job runs");
+  const Option no_live = command.flag("--no-live", options->no_live,
+                                      "say nothing before the end: no verdict while the job runs");
+  Option live = command.flag(
+      "--live", options->live,
+      "fill the terminal with curves of the job while it runs, as `unstarve top` does; its output "
+      "goes to output.log in the run");
+  live.excludes(no_live);
   Option fix =
       command.flag("--fix", options->fix,
                    "run the job several times for --trial-seconds each: as it is, then with each "
                    "remedy that needs no change of its code, and compare");
   fix.excludes(run_id);
+  fix.excludes(live);
   command
       .flag("--flops", options->flops,
             "count the floating-point operations of one step, the sixth, for the job's place under "
@@ -301,6 +348,12 @@ void add_run_command(CommandLine& line, CommandContext& context) {
       .option("--budget-minutes", options->budget_minutes,
               "no trial begins after so long (with --fix; default: any time)")
       .between(0.1, kMostMinutes);
+  command
+      .option(
+          "--metrics", options->metrics,
+          "offer the run's series to Prometheus while it goes on, at this PORT of this machine, "
+          "or at HOST:PORT to whoever reaches it")
+      .excludes(fix);
   add_isolation_options(command, options->isolation);
   add_cost_options(command, options->costs);
   command.option("--emulate", options->emulation.gpu,

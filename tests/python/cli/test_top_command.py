@@ -64,16 +64,18 @@ def test_where_no_job_is_watched_nobody_can_tell(tmp_path: Path) -> None:
 
 
 class Terminal:
-    """`unstarve top` on a terminal of so many columns and lines."""
+    """A command, else `unstarve top` of a folder, on a terminal of so many columns and lines."""
 
-    def __init__(self, where: Path, columns: int, lines: int, term: str = "xterm") -> None:
+    def __init__(
+        self, where: Path | list[str], columns: int, lines: int, term: str = "xterm"
+    ) -> None:
         self.parent, child = pty.openpty()
         env = {**environment(), "TERM": term, "LC_ALL": "C.UTF-8"}
         env.pop("COLUMNS", None)
         os.set_blocking(self.parent, False)
         self.resize(columns, lines)
         self.process = subprocess.Popen(
-            [UNSTARVE, "top", "--every", "0.2", where],
+            [UNSTARVE, *(where if isinstance(where, list) else ["top", "--every", "0.2", where])],
             env=env,
             stdin=child,
             stdout=child,
@@ -152,3 +154,37 @@ def test_a_dumb_terminal_gets_lines(watched: Path) -> None:
     terminal.process.terminate()
     assert terminal.process.wait(60) == 0
     os.close(terminal.parent)
+
+
+WAITS = """
+import os, sys, time
+print("printed", flush=True)
+while not os.path.exists(sys.argv[1]):
+    time.sleep(0.02)
+sys.exit(3)
+"""
+
+
+def test_run_fills_the_terminal_until_somebody_leaves_it(tmp_path: Path) -> None:
+    job = [sys.executable, "-c", WAITS, str(tmp_path / "ends")]
+    terminal = Terminal(["run", "--live", "--out", str(tmp_path / "a"), "--", *job], 80, 24)
+    text = terminal.read_until("no step so far")
+    shown = frame_lines(text)
+    assert len(shown) <= 24 and all(len(line) <= 80 for line in shown)
+    terminal.type("q")
+    terminal.read_until("\x1b[?1049l")
+    (tmp_path / "ends").touch()
+    assert terminal.process.stderr is not None
+    said = terminal.process.stderr.read().decode()
+    assert terminal.process.wait(60) == 3
+    assert "output is in" in said
+    assert (tmp_path / "a/output.log").read_text() == "printed\n"
+    os.close(terminal.parent)
+
+
+def test_without_a_terminal_a_live_run_is_as_any(tmp_path: Path) -> None:
+    job = [sys.executable, "-c", "print('printed')"]
+    done = unstarve("run", "--live", "--out", str(tmp_path / "a"), "--", *job)
+    assert done.returncode == 0
+    assert "printed" in done.stdout
+    assert "--live needs a terminal" in done.stderr
