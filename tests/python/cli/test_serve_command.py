@@ -344,7 +344,7 @@ def test_a_run_offers_its_own_series(tmp_path: Path) -> None:
         said = job.stderr.readline()
         while "series for Prometheus" not in said:
             said = job.stderr.readline()
-        endpoint = Dashboard(job, said.split()[-1])  # type: ignore[arg-type]
+        endpoint = Dashboard(job, said.split()[-1])
         while "unstarve_job_cpu_cores" not in (series := endpoint.get("/metrics")):
             assert job.poll() is None
         assert 'unstarve_run_info{run="a"' in series

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""GPU energy of a training by unstarve and by Zeus's monitor, in the same run on an emulated A100.
+"""GPU energy of a training by unstarve, by Zeus and by CodeCarbon, in one run on an emulated A100.
 
-Zeus reads NVML's counter at both ends of a window that the job opens after its first step;
-unstarve takes the readings that lie in the training, and knows nothing of the window.
+Both others read NVML's counter at the ends of a window that the job opens after its first step;
+unstarve takes the readings that lie in the training, and knows nothing of the window. CodeCarbon
+looks for GPUs when it is imported, before which the job has to use its emulated one.
 
-    pip install --target /tmp/zeus zeus==0.16.0
-    bench/energy_beside_zeus.py --zeus /tmp/zeus
+    pip install --target /tmp/others zeus==0.16.0 codecarbon==3.3.2
+    bench/energy_beside_others.py --others /tmp/others
 """
 
 from __future__ import annotations
@@ -26,7 +27,6 @@ import sys, time
 sys.path.append(sys.argv[1])
 import torch
 from torch.utils.data import DataLoader, Dataset
-from zeus.monitor import ZeusMonitor
 
 class Slow(Dataset):
     def __len__(self):
@@ -35,11 +35,17 @@ class Slow(Dataset):
         time.sleep(0.0004)
         return torch.zeros(4096)
 
-monitor = ZeusMonitor(gpu_indices=[0])
 model = torch.nn.Sequential(*[torch.nn.Linear(4096, 4096) for _ in range(6)]).cuda()
+from codecarbon import OfflineEmissionsTracker
+from zeus.monitor import ZeusMonitor
+monitor = ZeusMonitor(gpu_indices=[0])
+tracker = OfflineEmissionsTracker(
+    country_iso_code="FRA", save_to_file=False, log_level="error", measure_power_secs=1
+)
 optimizer = torch.optim.SGD(model.parameters(), 0.01)
 for step, rows in enumerate(DataLoader(Slow(), batch_size=64)):
     if step == 1:
+        tracker.start()
         monitor.begin_window("training")
     loss = model(rows.cuda()).square().mean()
     optimizer.zero_grad()
@@ -47,15 +53,17 @@ for step, rows in enumerate(DataLoader(Slow(), batch_size=64)):
     optimizer.step()
     if step == int(sys.argv[2]):
         break
-print("joules", monitor.end_window("training").total_energy)
+zeus = monitor.end_window("training").total_energy
+tracker.stop()
+print("joules", zeus, tracker.final_emissions_data.gpu_energy * 3.6e6)
 """
 
 
-def joules(options: argparse.Namespace, folder: Path) -> tuple[float, float]:
-    """By Zeus, by unstarve."""
+def joules(options: argparse.Namespace, folder: Path) -> tuple[float, float, float]:
+    """By Zeus, by CodeCarbon, by unstarve."""
     (folder / "job.py").write_text(JOB)
     command = [options.unstarve, "run", "--emulate", "a100", "--out", "run", "--json", "d.json"]
-    command += ["--", options.python, "job.py", options.zeus, str(options.steps)]
+    command += ["--", options.python, "job.py", options.others, str(options.steps)]
     environment = dict(os.environ, PYTHONPATH=str(ROOT / "build/release/python"))
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False
@@ -64,12 +72,13 @@ def joules(options: argparse.Namespace, folder: Path) -> tuple[float, float]:
     if not said:
         sys.exit(f"the job did not end:\n{done.stdout}{done.stderr}")
     cost = json.loads((folder / "d.json").read_text())["cost"]
-    return float(said[0].split()[1]), cost["training"]["kwh"] * JOULES_PER_KWH
+    zeus, codecarbon = map(float, said[0].split()[1:])
+    return zeus, codecarbon, cost["training"]["kwh"] * JOULES_PER_KWH
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--zeus", required=True, help="a folder that Zeus was installed into")
+    parser.add_argument("--others", required=True, help="a folder that both were installed into")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--steps", type=int, default=240)
     parser.add_argument("--unstarve", default=str(ROOT / "build/release/src/cli/unstarve"))
@@ -77,9 +86,10 @@ def main() -> int:
     options = parser.parse_args()
     for _ in range(options.repeats):
         with tempfile.TemporaryDirectory(prefix="unstarve-zeus-") as name:
-            zeus, ours = joules(options, Path(name))
-        more = 100 * (ours / zeus - 1)
-        print(f"Zeus {zeus:.0f} J, unstarve {ours:.0f} J: {more:+.1f} %", flush=True)
+            zeus, codecarbon, ours = joules(options, Path(name))
+        others = {"Zeus": zeus, "CodeCarbon": codecarbon}
+        told = [f"{one} {by:.0f} J ({100 * (ours / by - 1):+.1f} %)" for one, by in others.items()]
+        print(f"unstarve {ours:.0f} J, " + ", ".join(told), flush=True)
     return 0
 
 
