@@ -41,9 +41,10 @@ enum class Place {
 
 using NameList = std::span<const std::string_view>;
 
-constexpr std::array<std::string_view, 7> kFilesOfRuns = {
-    "run.sqlite",  "run.sqlite-wal", "run.sqlite-shm", "run.sqlite-journal",
-    "report.html", "diagnosis.json", kNoteFile};
+constexpr std::array<std::string_view, 9> kFilesOfRuns = {
+    "run.sqlite",         "run.sqlite-wal", "run.sqlite-shm",
+    "run.sqlite-journal", "report.html",    "diagnosis.json",
+    "job_output.log",     "tracked.json",   kNoteFile};
 constexpr std::array<std::string_view, 2> kFilesOfTrials = {"output.log", "tune.json"};
 constexpr std::array<std::string_view, 8> kFilesOfGroups = {
     "report.html", "trials.json",   "fix.patch", "tune.json",

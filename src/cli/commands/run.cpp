@@ -18,6 +18,7 @@
 #include "cli/console/live_trials.h"
 #include "cli/console/live_verdict.h"
 #include "cli/console/terminal.h"
+#include "cli/console/tracked_values.h"
 #include "cli/options/cost_options.h"
 #include "cli/options/emulation_options.h"
 #include "cli/options/isolation_options.h"
@@ -55,7 +56,8 @@ struct RunOptions {
   bool fix = false;
   bool verbose = false;
   bool no_live = false;
-  bool live = false;  // the whole terminal
+  bool live = false;   // the whole terminal
+  bool track = false;  // into the job's own tracker
   bool flops = false;
   double trial_seconds = 60;
   double budget_minutes = 0;
@@ -190,10 +192,16 @@ void watch(const RunOptions& options, const std::string& run_dir, launch::Emulat
   LiveVerdictLine live(clock, emulation != nullptr);
   std::optional<JobScreen> screen;
   if (fills_terminal(options)) {
-    job.output_file = run_dir + "/output.log";
+    job.output_file = run_dir + "/job_output.log";
     screen.emplace(run_dir, kSecondNs, clock);
   }
-  job.on_tick = [&notes, &live, &screen, &options](const observe::LiveView& view) {
+  std::optional<TrackedValues> tracked;
+  if (options.track) {
+    job.environment.emplace_back("UNSTARVE_TRACK", "1");
+    tracked.emplace(run_dir, clock);
+  }
+  job.on_tick = [&notes, &live, &screen, &tracked, &options](const observe::LiveView& view) {
+    if (tracked) tracked->tick();
     if (screen) {
       if (!screen->turn(0) || screen->is_left()) screen.reset();
       return true;
@@ -326,14 +334,18 @@ void add_run_command(CommandLine& line, CommandContext& context) {
   Option live = command.flag(
       "--live", options->live,
       "fill the terminal with curves of the job while it runs, as `unstarve top` does; its output "
-      "goes to output.log in the run");
+      "goes to job_output.log in the run");
   live.excludes(no_live);
+  const Option track = command.flag(
+      "--track", options->track,
+      "log what is seen into the job's own run of W&B, MLflow, Trackio or SwanLab, every ten "
+      "seconds (docs/exporting.md)");
   Option fix =
       command.flag("--fix", options->fix,
                    "run the job several times for --trial-seconds each: as it is, then with each "
                    "remedy that needs no change of its code, and compare");
   fix.excludes(run_id);
-  fix.excludes(live);
+  fix.excludes(live).excludes(track);
   command
       .flag("--flops", options->flops,
             "count the floating-point operations of one step, the sixth, for the job's place under "

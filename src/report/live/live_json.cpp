@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -70,6 +71,31 @@ std::string live_json(std::span<const LiveJob> jobs, const std::vector<OtherGpu>
     for (const OtherGpu& other : *others) document["other_gpus"].push_back(other_gpu_json(other));
   }
   return json_text(document);
+}
+
+std::string tracked_json(const LiveJob& job) {
+  constexpr std::size_t kGpusMax = 4;
+  LiveDocument values = LiveDocument::object();
+  const auto add = [&values](const std::string& key, const Reading<double>& reading) {
+    if (reading && std::isfinite(*reading)) values["unstarve/" + key] = *reading;
+  };
+  add("input_wait", job.waiting);
+  add("blocked", job.blocked);
+  add("step_s", job.step_s);
+  add("samples_per_s", job.samples_per_s);
+  add("cpu_cores", job.cpu_cores);
+  add("resident_bytes", job.resident_bytes);
+  for (std::size_t i = 0; i < std::min(job.gpus.size(), kGpusMax); ++i) {
+    const LiveGpu& gpu = job.gpus[i];
+    const std::string name = "gpu" + std::to_string(gpu.index);
+    add(name + "/utilization", gpu.utilization);
+    add(name + "/memory_bytes", gpu.memory_bytes);
+    add(name + "/power_w", gpu.power_w);
+  }
+  return json_text(LiveDocument{{"schema", "unstarve.tracked/1"},
+                                {"elapsed_s", job.elapsed_s},
+                                {"values", std::move(values)},
+                                {"sentence", live_sentence(job)}});
 }
 
 }  // namespace unstarve::report

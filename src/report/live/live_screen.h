@@ -23,6 +23,10 @@ std::string live_sentence(const LiveJob& job);
 std::vector<std::string> render_other_gpus(std::span<const OtherGpu> gpus,
                                            const TextOptions& options);
 
+/// What the hook logs into the job's own tracker (`run --track`): one JSON object of at most 20
+/// values by their keys there, and what is said of the job. What is not known has no key.
+std::string tracked_json(const LiveJob& job);
+
 /// One JSON object (docs/formats/top.md). `others`: null where nobody looked for such GPUs.
 std::string live_json(std::span<const LiveJob> jobs, const std::vector<OtherGpu>* others = nullptr);
 

@@ -178,7 +178,7 @@ def test_run_fills_the_terminal_until_somebody_leaves_it(tmp_path: Path) -> None
     said = terminal.process.stderr.read().decode()
     assert terminal.process.wait(60) == 3
     assert "output is in" in said
-    assert (tmp_path / "a/output.log").read_text() == "printed\n"
+    assert (tmp_path / "a/job_output.log").read_text() == "printed\n"
     os.close(terminal.parent)
 
 

@@ -56,6 +56,9 @@ def install() -> None:
         _VIEWS["transformers.training_args"] = ("tuning", "watch_class")
         _VIEWS["lightning.pytorch.trainer.trainer"] = ("tuning", "watch_class")
         _VIEWS["pytorch_lightning.trainer.trainer"] = ("tuning", "watch_class")
+    if "UNSTARVE_TRACK" in os.environ:  # `unstarve run --track`
+        _VIEWS["torch"] = ("trackers", "begin")
+        _VIEWS["trackio.run"] = ("trackers", "watch_trackio")
     for watched in _VIEWS:
         imports.after_import(watched, _apply)
     sys.meta_path.insert(0, imports.Finder())
