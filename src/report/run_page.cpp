@@ -68,6 +68,17 @@ std::string losses(const trace::RunReader& run) {
   return text;
 }
 
+/// The run's key `scheduler`.
+std::vector<Fact> scheduler_facts(const trace::RunReader& run) {
+  const nlohmann::json said = trace::parse_json(run.info("scheduler"));
+  std::vector<Fact> facts;
+  if (!said.is_object()) return facts;
+  for (const auto& [name, value] : said.items()) {
+    if (value.is_string()) facts.push_back({name, value.get<std::string>()});
+  }
+  return facts;
+}
+
 /// The run's key `mig`, which the sampler writes.
 std::string mig_sentences(const trace::RunReader& run) {
   const nlohmann::json gpus = trace::parse_json(run.info("mig"));
@@ -132,6 +143,7 @@ RunFacts run_facts(const trace::RunReader& run, const diagnose::Signals& signals
   }
   facts.mig = mig_sentences(run);
   facts.losses = losses(run);
+  facts.scheduler = scheduler_facts(run);
   facts.versions.push_back({"unstarve", run.info("unstarve_version")});
   return facts;
 }

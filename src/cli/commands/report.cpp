@@ -13,6 +13,7 @@
 #include "report/json.h"
 #include "report/roofline/roofline_text.h"
 #include "report/run_page.h"
+#include "report/summary/summary_line.h"
 #include "report/text/text.h"
 #include "report/text/tried_predictions.h"
 #include "trial/trial_folder.h"
@@ -28,6 +29,7 @@ struct ReportOptions {
   bool verbose = false;
   bool predictions = false;
   bool roofline = false;
+  bool summary = false;
   CostOptions costs;
 };
 
@@ -84,6 +86,12 @@ Status report_run(const ReportOptions& options) {
     }
   }
   if (options.roofline) return report_roofline(shown);
+  if (options.summary) {
+    const auto summary = report::summary_line(shown);
+    if (!summary) return forward_error(summary);
+    write_text(Stream::kOut, *summary + "\n");
+    return {};
+  }
   if (options.json.empty() && options.html.empty()) {
     write_text(Stream::kOut,
                report::render_text(shown, report_options(Stream::kOut, options.verbose)));
@@ -108,6 +116,12 @@ void add_report_command(CommandLine& line, CommandContext& context) {
       .flag("--roofline", options->roofline,
             "show where the run lies under this machine's roofs, as `unstarve roofline` measured "
             "them: a roofline in the terminal")
+      .excludes(html)
+      .excludes(json);
+  command
+      .flag("--summary", options->summary,
+            "print one line of less than 1 kB for a cluster's own record of its jobs "
+            "(docs/formats/summary.md)")
       .excludes(html)
       .excludes(json);
   command

@@ -85,6 +85,7 @@ struct RunFacts {
   std::string losses;
   KeptPart kept = {};
   std::vector<Fact> versions;
+  std::vector<Fact> scheduler = {};  // "job", "user", ...: what the cluster's says of it
 };
 
 /// Everything that text and HTML show. The JSON is made of the first three alone.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import http.server
 import json
 import math
@@ -361,3 +363,20 @@ def test_the_dashboard_asks_for_series_that_there_are(run: Path) -> None:
             asked |= set(re.findall(r"\bunstarve_\w+", target["expr"]))
     assert len(asked) > 8
     assert asked <= there
+
+
+def test_a_clusters_record_gets_one_line(run: Path) -> None:
+    done = unstarve("report", "--summary", str(run))
+    assert done.returncode == 0, done.stderr
+    (line,) = done.stdout.splitlines()
+    assert len(line) <= 1000
+    prefix, _, packed = line.partition(":")
+    assert prefix == "unstarve1"
+    told = json.loads(gzip.decompress(base64.b64decode(packed, validate=True)))
+    report = report_of(RUN)
+    finding = report["findings"][report["leading_finding"]]
+    assert told["job"] == "4711"
+    assert (told["cause"], told["detail"]) == (finding["cause"], finding["detail"])
+    assert told["share"] == pytest.approx(finding["share"], abs=1e-3)
+    assert told["steps"] == one_count(run, "step")
+    assert len(told["verdict"].split()) <= 12

@@ -1,0 +1,128 @@
+#include "report/summary/summary_line.h"
+
+#include <zlib.h>
+
+#include <cmath>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <vector>
+
+#include "advise/advice.h"
+#include "report/headline.h"
+#include "report/words/utf8.h"
+
+namespace unstarve::report {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t group = 0;
+    for (std::size_t j = 0; j < 3; ++j) {
+      const bool is_there = i + j < bytes.size();
+      group = group << 8U | (is_there ? static_cast<unsigned char>(bytes[i + j]) : 0U);
+    }
+    for (std::size_t j = 0; j < 4; ++j) {
+      const bool is_there = i + j <= bytes.size();
+      text += is_there ? kDigits[group >> (18 - 6 * j) & 63U] : '=';
+    }
+  }
+  return text;
+}
+
+/// In the format of gzip, without a time: the same text gives the same bytes.
+Result<std::string> gzip(const std::string& text) {
+  constexpr int kGzip = 16;
+  z_stream stream{};
+  if (::deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, MAX_WBITS + kGzip, MAX_MEM_LEVEL,
+                     Z_DEFAULT_STRATEGY) != Z_OK) {
+    return fail(ErrorCode::kOutOfMemory, "no memory to compress a summary");
+  }
+  std::string packed(::deflateBound(&stream, static_cast<uLong>(text.size())), '\0');
+  std::vector<unsigned char> input(text.begin(), text.end());
+  stream.next_in = input.data();
+  stream.avail_in = static_cast<uInt>(input.size());
+  stream.next_out = reinterpret_cast<unsigned char*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  (void)::deflate(&stream, Z_FINISH);
+  packed.resize(stream.total_out);
+  ::deflateEnd(&stream);
+  return packed;
+}
+
+/// Its first `bytes`, without half a character.
+std::string cut(const std::string& text, std::size_t bytes) {
+  if (text.size() <= bytes) return text;
+  std::size_t end = bytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return text.substr(0, end) + "...";
+}
+
+/// Only what is known.
+void put(Json& document, const char* name, const Reading<double>& reading) {
+  constexpr double kThousand = 1000;
+  if (reading && std::isfinite(*reading)) {
+    document[name] = std::round(*reading * kThousand) / kThousand;
+  }
+}
+
+Json gain_json(const predict::Speedup& gain) {
+  Json gains = Json::array();
+  for (const double value : {gain.speedup, gain.low, gain.high}) {
+    constexpr double kHundred = 100;
+    gains.push_back(std::round(value * kHundred) / kHundred);
+  }
+  return gains;
+}
+
+/// `bytes`: of each text at most.
+Json document_of(const Report& report, std::size_t bytes) {
+  const RunFacts& facts = report.facts;
+  Json document = {{"run", cut(report.diagnosis.run_id, bytes)}};
+  for (const Fact& fact : facts.scheduler) document[fact.name] = cut(fact.value, bytes);
+  document["host"] = cut(facts.host, bytes);
+  document["gpu"] = cut(facts.device, bytes);
+  if (facts.emulated) document["emulated"] = true;
+  put(document, "duration_s", facts.duration_s);
+  if (facts.exit_code) document["exit"] = *facts.exit_code;
+  if (!facts.exit_signal.empty()) document["signal"] = facts.exit_signal;
+  document["steps"] = facts.steps;
+  document["verdict"] = cut(short_headline(report), bytes);
+  if (const diagnose::Finding* const finding = leading_finding(report)) {
+    document["cause"] = finding->cause;
+    if (!finding->detail.empty()) document["detail"] = finding->detail;
+    put(document, "share", finding->share);
+  }
+  if (const auto& remedy = report.advice.next_remedy) {
+    document["change"] = remedy->id;
+    document["how"] = cut(remedy->how, bytes);
+    if (remedy->predicted) document["gain"] = gain_json(*remedy->predicted);
+  }
+  if (report.cost) {
+    put(document, "gpu_hours", report.cost->all_gpus.gpu_hours);
+    put(document, "idle_gpu_hours", report.cost->idle.gpu_hours);
+  }
+  return document;
+}
+
+}  // namespace
+
+Result<std::string> summary_line(const Report& report) {
+  std::string line;
+  for (std::size_t bytes = 256; bytes > 0; bytes /= 2) {
+    auto packed = gzip(without_controls(
+        document_of(report, bytes).dump(-1, ' ', false, Json::error_handler_t::replace)));
+    if (!packed) return packed;
+    line = kSummaryPrefix + base64(*packed);
+    if (line.size() <= kSummaryBytesMax) break;
+  }
+  return line;
+}
+
+}  // namespace unstarve::report
