@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from unstarve.device.to_device import to_device
     from unstarve.engine.image_files import imread, open_image
     from unstarve.loader import ImageFolderLoader, ImageLoader, LoaderError
+    from unstarve.notebook.shown import compare, report
     from unstarve.sample_cache.dataset import cached
     from unstarve.watching.watch import watch
 
@@ -28,8 +29,10 @@ _HOME = {
     "ImageLoader": "unstarve.loader",
     "LoaderError": "unstarve.loader",
     "cached": "unstarve.sample_cache.dataset",
+    "compare": "unstarve.notebook.shown",
     "imread": "unstarve.engine.image_files",
     "open_image": "unstarve.engine.image_files",
+    "report": "unstarve.notebook.shown",
     "to_device": "unstarve.device.to_device",
     "watch": "unstarve.watching.watch",
 }
@@ -41,8 +44,10 @@ __all__ = [
     "LoaderError",
     "__version__",
     "cached",
+    "compare",
     "imread",
     "open_image",
+    "report",
     "to_device",
     "watch",
 ]

@@ -12,12 +12,13 @@ import importlib.util
 import json
 import os
 import select
-import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
+
+from unstarve.watching.program import find_program
 
 #: For the watcher to begin, and to end with a verdict.
 _BEGIN_S = 20.0
@@ -110,7 +111,7 @@ class Watch:
                 "this process is watched already, by `unstarve run` or another block"
             )
         self.run_dir = str(Path(os.fspath(out) if out is not None else _new_folder()).absolute())
-        command = [_program(), "attach", str(self._pid), "--until-stdin-closes"]
+        command = [find_program(), "attach", str(self._pid), "--until-stdin-closes"]
         self._process = subprocess.Popen(
             [*command, "--out", self.run_dir],
             stdin=subprocess.PIPE,
@@ -139,16 +140,6 @@ class Watch:
         if process is not None and process.poll() is None:
             process.kill()
             process.communicate()
-
-
-def _program() -> str:
-    """The program of this environment, which need not be on PATH."""
-    named = os.environ.get("UNSTARVE_PROGRAM")
-    beside = Path(sys.executable).parent / "unstarve"
-    found = named or (str(beside) if os.access(beside, os.X_OK) else shutil.which("unstarve"))
-    if not found:
-        raise FileNotFoundError("there is no program `unstarve` beside this Python and on PATH")
-    return found
 
 
 def _new_folder() -> str:
