@@ -111,6 +111,7 @@ keep_all() {
   keep libjpeg-turbo "$work"/libjpeg-turbo/*
   keep highway "$work/highway/hwy"
   rm -rf "$staged"/highway/hwy/{contrib,examples,tests}
+  rm -rf "$work"/libevent/{test,sample,WIN32-Code,debian/patches}
   keep libevent "$work"/libevent/*
   keep libjs-dygraphs "$work"/libjs-dygraphs/usr/share/javascript/dygraphs/dygraph.min.{js,css}
   local name
