@@ -14,8 +14,13 @@ from recorded import recorded
 
 pytestmark = pytest.mark.browser
 
-RUNS = ("starved", "fed", "blurs")
-PAGES = ("/", "/run?name=starved", "/compare?run=starved&run=fed", "/curves?run=starved&run=fed")
+RUNS = ("images", "late_files", "blurs")
+PAGES = (
+    "/",
+    "/run?name=images",
+    "/compare?run=images&run=late_files",
+    "/curves?run=images&run=late_files",
+)
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +79,7 @@ def test_the_search_hides_what_it_does_not_mean(browser: Any, dashboard: Dashboa
     with opened(browser, dashboard, "/") as page:
         rows = page.locator("#runs tbody tr:visible")
         assert rows.count() == len(RUNS)
-        page.fill("#search", "FED")
+        page.fill("#search", "LATE")
         assert rows.count() == 1
         assert page.locator("#found").inner_text() == f"1 of {len(RUNS)} runs"
         page.fill("#search", "nothing of that name")
@@ -83,12 +88,12 @@ def test_the_search_hides_what_it_does_not_mean(browser: Any, dashboard: Dashboa
 
 def test_chosen_runs_are_compared_and_drawn(browser: Any, dashboard: Dashboard) -> None:
     with opened(browser, dashboard, "/") as page:
-        page.check("input[value=starved]")
-        page.check("input[value=fed]")
+        page.check("input[value=images]")
+        page.check("input[value=late_files]")
         page.click("text=Draw them over each other")
         wait_for_charts(page)
-        assert page.locator("#chosen [data-run]").all_inner_texts() == ["fed", "starved"] or (
-            page.locator("#chosen [data-run]").all_inner_texts() == ["starved", "fed"]
+        assert page.locator("#chosen [data-run]").all_inner_texts() == ["late_files", "images"] or (
+            page.locator("#chosen [data-run]").all_inner_texts() == ["images", "late_files"]
         )
         page.click("text=What differs between them")
         assert page.locator("h1").count() == 1
@@ -104,12 +109,12 @@ DRAWN = """() => {
 
 
 def test_a_chart_draws_what_the_store_has(browser: Any, dashboard: Dashboard) -> None:
-    with opened(browser, dashboard, "/curves?run=starved") as page:
+    with opened(browser, dashboard, "/curves?run=images") as page:
         wait_for_charts(page)
         drawn = page.evaluate(DRAWN)
         points = len(drawn["rows"])
         told = dashboard.json(
-            "/api/series", run="starved", metric="gpu.utilization_ratio", points=points
+            "/api/series", run="images", metric="gpu.utilization_ratio", points=points
         )
         (series,) = told["series"]
         assert [row[0] for row in drawn["rows"]] == pytest.approx(told["t_s"])
@@ -120,7 +125,7 @@ def test_a_chart_draws_what_the_store_has(browser: Any, dashboard: Dashboard) ->
 
 
 def test_looking_closer_asks_for_more(browser: Any, dashboard: Dashboard) -> None:
-    with opened(browser, dashboard, "/curves?run=starved") as page:
+    with opened(browser, dashboard, "/curves?run=images") as page:
         wait_for_charts(page)
         whole = page.evaluate(DRAWN)
         area = page.locator(".plot-area").first.bounding_box()
@@ -145,7 +150,7 @@ def test_looking_closer_asks_for_more(browser: Any, dashboard: Dashboard) -> Non
 
 def test_charts_are_stored(browser: Any, dashboard: Dashboard, tmp_path: Path) -> None:
     begins = {"PNG": b"\x89PNG", "CSV": b"t_s,", "SVG": b"<svg"}
-    with opened(browser, dashboard, "/curves?run=starved") as page:
+    with opened(browser, dashboard, "/curves?run=images") as page:
         wait_for_charts(page)
         for kind, bytes_ in begins.items():
             with page.expect_download() as download:
@@ -156,7 +161,7 @@ def test_charts_are_stored(browser: Any, dashboard: Dashboard, tmp_path: Path) -
 
 
 def test_metrics_are_added_and_removed(browser: Any, dashboard: Dashboard) -> None:
-    with opened(browser, dashboard, "/curves?run=starved") as page:
+    with opened(browser, dashboard, "/curves?run=images") as page:
         wait_for_charts(page)
         page.select_option("#metric", "host.cpu_busy_cores")
         wait_for_charts(page, 4)

@@ -109,7 +109,7 @@ void add_row(const ListedRun& listed, const ListColumns& with, const TextOptions
   if (with.when) row.push_back(cell(local_time_text(run.started_wall_ns, false), options));
   row.push_back({{run.duration_s ? seconds_text(*run.duration_s) : "-"}});
   row.push_back(cell(state_words(listed), options, state_tone(listed)));
-  row.push_back({{gpu_words(run)}});
+  row.push_back({{gpu_summary(run)}});
   row.push_back(clipped(verdict_words(*listed.run), kWidestVerdict, options));
   if (with.tags) row.push_back(clipped(run.tags, kWidestTags, options));
   row.push_back(cell(command_text(run), options));
@@ -211,7 +211,7 @@ std::string verdict_words(const runs::CollectedRun& run) {
   return fmt::format("{} {}", percent_text(finding->share), words);
 }
 
-std::string gpu_words(const RunSummary& run) {
+std::string gpu_summary(const RunSummary& run) {
   if (run.au_ratio) return "AU " + percent_text(*run.au_ratio);
   return run.gpu_idle_ratio ? "idle " + percent_text(*run.gpu_idle_ratio) : "-";
 }

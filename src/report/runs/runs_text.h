@@ -23,7 +23,7 @@ std::string state_words(const runs::ListedRun& listed);
 std::string verdict_words(const runs::CollectedRun& run);
 
 /// "AU 41 %" where it was measured, else "idle 59 %", how long the GPU idled; "-".
-std::string gpu_words(const runs::RunSummary& run);
+std::string gpu_summary(const runs::RunSummary& run);
 
 /// "2026-05-01 14:03", in local time; with `seconds` to the second. "?" where it is not known.
 std::string local_time_text(std::int64_t wall_ns, bool seconds);

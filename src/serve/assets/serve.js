@@ -117,7 +117,7 @@
   const metrics = new Map(); // what the runs have, by name
   let view = null; // [from, to] that is looked at; null: all
 
-  const escaped = (text) => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+  Dygraph.PLUGINS = Dygraph.PLUGINS.filter((plugin) => plugin !== Dygraph.Plugins.Legend);
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
   // Of values up to `largest`: a factor, and the unit's name.
@@ -151,15 +151,22 @@
         : [series.min[i] * factor, series.mean[i] * factor, series.max[i] * factor])]);
   }
 
-  function legendOf(unit) {
-    return (legend) => {
-      const at = legend.x === undefined ? "" : `<span>${(+legend.xHTML).toFixed(1)} s</span>`;
-      return at + legend.series.map((series, i) => {
-        const value = legend.x === undefined || series.y === undefined ? ""
-          : ` ${(+series.y).toPrecision(4)} ${escaped(unit)}`;
-        return `<span class="series-${i % 8}">${series.labelHTML}${value}</span>`;
-      }).join("");
-    };
+  // What each curve is, and at a time its values. dygraphs' own legend sets styles in attributes,
+  // which the pages' policy forbids.
+  function fillLegend(chart, t, points) {
+    const parts = t === undefined ? [] : [[`${t.toFixed(1)} s`, ""]];
+    chart.data.series.forEach((series, i) => {
+      const point = (points ?? []).find((one) => one.name === chart.labels[i + 1]);
+      const isThere = point && Number.isFinite(point.yval);
+      const value = isThere ? ` ${point.yval.toPrecision(4)} ${chart.unit}` : "";
+      parts.push([nameOf(series) + value, `series-${i % 8}`]);
+    });
+    chart.legend.replaceChildren(...parts.map(([text, name]) => {
+      const span = document.createElement("span");
+      span.textContent = text;
+      span.className = name;
+      return span;
+    }));
   }
 
   async function load(chart) {
@@ -180,21 +187,22 @@
       labels: ["t", ...data.series.map((series, i) => `${i + 1} ${nameOf(series)}`)],
       dateWindow: [data.from_s, data.to_s],
       colors: data.series.map((_, i) => style(`--series-${i % 8}`)),
-      legendFormatter: legendOf(unit),
       valueRange: [0, largest * factor * 1.05 || 1],
     };
-    chart.data = data;
+    Object.assign(chart, { data, unit, labels: options.labels });
+    fillLegend(chart);
     if (chart.graph) {
       chart.graph.updateOptions(options);
       return;
     }
     const { file, ...others } = options;
     chart.graph = new Dygraph(chart.area, file, {
-      ...others, customBars: true, connectSeparatedPoints: false, labelsDiv: chart.legend,
-      legend: "always", fillAlpha: 0.2, strokeWidth: 1.5, gridLineColor: style("--line"),
+      ...others, customBars: true, connectSeparatedPoints: false, fillAlpha: 0.2, strokeWidth: 1.5, gridLineColor: style("--line"),
       axisLineColor: style("--line"), animatedZooms: false, digitsAfterDecimal: 3,
       axes: { x: { axisLabelFormatter: (t) => `${+t.toPrecision(6)} s` } },
       zoomCallback: (from, to) => look(from, to),
+      highlightCallback: (_event, t, points) => fillLegend(chart, t, points),
+      unhighlightCallback: () => fillLegend(chart),
     });
     chart.area.graph = chart.graph; // for whoever looks at the page from its console
   }

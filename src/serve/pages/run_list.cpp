@@ -39,7 +39,7 @@ std::string row_html(const runs::ListedRun& listed, std::size_t number) {
       listed.of_runs > 1 ? fmt::format(" (+{})", listed.of_runs - 1) : "", command_text(run),
       report::escape(report::local_time_text(run.started_wall_ns, false)),
       run.duration_s ? seconds_text(*run.duration_s) : "-",
-      report::escape(report::state_words(listed)), report::escape(report::gpu_words(run)),
+      report::escape(report::state_words(listed)), report::escape(report::gpu_summary(run)),
       report::escape(report::verdict_words(*listed.run)), tags_html(run));
 }
 
