@@ -126,6 +126,32 @@ TEST(Moved, WaitsForDataThatAReadBackUncoversAreTheReadBacks) {
   EXPECT_FALSE(compare(side_of(before), side_of(after)).moved->reason);
 }
 
+TEST(Moved, LoadingIsNoReasonForAWaitThatGrewFarMore) {
+  // A sample waits 0.375 ms before and 2.25 ms after, and takes 0.010 and 0.012 ms to load.
+  const auto loading = [](double step_s, double ms) {
+    std::vector<StepBlock> blocks = steady(step_s);
+    for (StepBlock& block : blocks) {
+      block.of(Amount::kFetched) = 64;
+      block.of(Amount::kTransformCpu) = 64 * ms * 1e-3;
+      block.of(Amount::kFetchCpu) = 64 * ms * 1e-3;
+    }
+    return blocks;
+  };
+  MeasuredRun before = run_of(loading(0.06, 0.010), 0.1);
+  MeasuredRun after = run_of(loading(0.09, 0.012), 0.4);
+  before.signals.num_workers = after.signals.num_workers = 0;
+  before.signals.syncs_per_step = 0;
+  after.signals.syncs_per_step = 1;
+  const Comparison found = compare(side_of(before), side_of(after));
+  ASSERT_TRUE(found.moved && found.moved->reason);
+  EXPECT_EQ(found.moved->reason->kind, MovedBy::kSyncs);
+  after.signals.syncs_per_step = 0;
+  EXPECT_FALSE(compare(side_of(before), side_of(after)).moved->reason);
+  const Comparison loaded = compare(side_of(before), side_of(run_of(loading(0.09, 2), 0.4)));
+  ASSERT_TRUE(loaded.moved && loaded.moved->reason);
+  EXPECT_EQ(loaded.moved->reason->kind, MovedBy::kStage);
+}
+
 TEST(Moved, APartIsNamedWhereItGrewWhateverTheWholeDid) {
   const Side a = side_of(run_of(steady(0.06), 0.5));
   const Side b = side_of(run_of(steady(0.06), 0.25));

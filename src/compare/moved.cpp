@@ -178,7 +178,21 @@ std::optional<MovedReason> moved_syncs(const Side& a, const Side& b, double sign
   return calls;
 }
 
-std::optional<MovedReason> why_waits(const Side& a, const Side& b, double sign) {
+/// Whether loading changed by so much that it explains a third of what the wait did; true where it
+/// is not known what a sample waits.
+bool loading_explains(const Side& a, const Side& b, const PartTime& moved, double sign) {
+  constexpr double kTells = 1.0 / 3;
+  constexpr double kMsOfUs = 1e-3;
+  const double wait_ms =
+      kMsOfUs * (moved.share_b * value(b, "sample_time") - moved.share_a * value(a, "sample_time"));
+  const auto of_a_process = [](const Side& side) {
+    return fetch_ms(side) / std::max(1.0, side.first().signals.num_workers.value_or(1));
+  };
+  return sign * (of_a_process(b) - of_a_process(a)) >= kTells * sign * wait_ms;
+}
+
+std::optional<MovedReason> why_waits(const Side& a, const Side& b, const PartTime& moved,
+                                     double sign) {
   const bool known = a.first().signals.num_workers && b.first().signals.num_workers;
   const double workers = known ? std::log(workers_of(a) / workers_of(b)) : 0;
   const double before = fetch_ms(a);
@@ -198,9 +212,11 @@ std::optional<MovedReason> why_waits(const Side& a, const Side& b, double sign) 
     return MovedReason{MovedBy::kWorkerStarts, "", "", starts_a, starts_b};
   }
   if (const auto neighbours = moved_neighbours(a, b, sign)) return neighbours;
-  // Loading takes no longer: a host that waits for the GPU in each step has no work ahead any more
-  // that would hide it.
-  if (sign * work <= kTells) return moved_syncs(a, b, sign);
+  // Loading takes no longer, or hardly: a host that waits for the GPU in each step has no work
+  // ahead any more that would hide it.
+  if (sign * work <= kTells || !loading_explains(a, b, moved, sign)) {
+    return moved_syncs(a, b, sign);
+  }
   return moved_stage(a, b, sign);
 }
 
@@ -276,7 +292,7 @@ std::optional<MovedReason> why_copies(const Side& a, const Side& b, double sign)
 std::optional<MovedReason> why(const Side& a, const Side& b, const PartTime& moved) {
   const double sign = moved.change_us() > 0 ? 1 : -1;
   constexpr double kMsOfUs = 1e-3;
-  if (moved.part == "input_wait") return why_waits(a, b, sign);
+  if (moved.part == "input_wait") return why_waits(a, b, moved, sign);
   if (moved.part == "launch" || moved.part == "own_work") {
     return why_host(a, b, sign, moved.change_us() * kMsOfUs);
   }
