@@ -54,7 +54,7 @@ Track steps_track(const job::Rank& rank, const Clock& clock) {
           std::max(longest_s, track.stretches.back().end_s - track.stretches.back().start_s);
     }
   }
-  track.said = fmt::format("{}; as high as long, the longest {}", rank.steps.size(),
+  track.said = fmt::format("{}; a taller one took longer, the longest {}", rank.steps.size(),
                            seconds_text(longest_s));
   return track;
 }

@@ -184,7 +184,7 @@ Report folded_report() {
   Report report = sample::report();
   report.training_from_s = 2.0;
   for (Series& series : report.utilization) series.training_from_s = 2.0;
-  Track steps{"steps", "step", "50; as high as long", {{0.5, 2.0}}, true};
+  Track steps{"steps", "step", "50; a taller one took longer", {{0.5, 2.0}}, true};
   for (int i = 0; i < 48; ++i) steps.stretches.push_back({2 + i * 0.2, 2.2 + i * 0.2});
   Track waits{"waiting for <b>", "input_wait", "79 % of the time", {}};
   for (int i = 0; i < 48; ++i) waits.stretches.push_back({2.05 + i * 0.2, 2.2 + i * 0.2});

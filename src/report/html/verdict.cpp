@@ -86,7 +86,7 @@ std::vector<Tile> tiles_of_state(const Report& report) {
   }
   const diagnose::Finding* lead = leading_finding(report);
   if (lead != nullptr && diagnosis.partition) {
-    tiles.push_back({explained_title(*lead), "", percent_cell(lead->share)});
+    tiles.push_back({escape(finding_words(*lead)), "", percent_cell(lead->share)});
   }
   if (diagnosis.steps.median_us) {
     tiles.push_back({explained("Median step"), "", microseconds_text(*diagnosis.steps.median_us)});
@@ -136,7 +136,8 @@ std::string bars_html(const Report& report) {
       why.of, text, loaders);
 }
 
-std::string why_html(const Report& report) {
+/// What ended a job that failed, and what its GPUs reported.
+std::string errors_html(const Report& report) {
   std::string text;
   if (job_failed(report.facts)) {
     text += fmt::format("<p class=\"error\">{}</p>\n", shown(report, what_happened(report)));
@@ -144,6 +145,11 @@ std::string why_html(const Report& report) {
   for (const std::string& error : error_sentences(report)) {
     text += fmt::format("<p class=\"error\">{}</p>\n", shown(report, error));
   }
+  return text;
+}
+
+std::string why_html(const Report& report) {
+  std::string text;
   if (!report.facts.no_steps.empty()) {
     return text + fmt::format("<p>{}</p>\n", shown(report, report.facts.no_steps));
   }
@@ -243,12 +249,18 @@ std::string run_html(const Report& report) {
 
 std::string html_verdict(const Report& report) {
   const diagnose::Finding* lead = leading_finding(report);
+  const bool failed = job_failed(report.facts);
+  const std::string kind = failed ? "failed" : lead == nullptr ? "" : escape(lead->cause);
   std::string text = fmt::format(
       "<section class=\"card verdict {}\" aria-labelledby=\"verdict\">\n<h1 id=\"verdict\">{}"
       "</h1>\n",
-      lead == nullptr ? "" : escape(lead->cause), shown(report, short_headline(report)));
-  text += answer_html("Why", why_html(report)) + answer_html("Change", change_html(report)) +
-          answer_html("Gain", gain_html(report));
+      kind, shown(report, short_headline(report)));
+  text += answer_html("Error", errors_html(report));
+  // What held up a job that failed did not end it, and is no change to begin with.
+  text += answer_html(failed ? "Until then" : "Why", why_html(report));
+  if (!failed) {
+    text += answer_html("Change", change_html(report)) + answer_html("Gain", gain_html(report));
+  }
   return text + run_html(report) + tiles_html(report) + "</section>\n";
 }
 
