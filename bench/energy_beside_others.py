@@ -3,7 +3,8 @@
 
 Both others read NVML's counter at the ends of a window that the job opens after its first step;
 unstarve takes the readings that lie in the training, and knows nothing of the window. CodeCarbon
-looks for GPUs when it is imported, before which the job has to use its emulated one.
+looks for GPUs when it is imported, before which the job has to use its emulated one, and only where
+there is a program `nvidia-smi`: the job gets one that does nothing.
 
     pip install --target /tmp/others zeus==0.16.0 codecarbon==3.3.2
     bench/energy_beside_others.py --others /tmp/others
@@ -44,8 +45,11 @@ tracker = OfflineEmissionsTracker(
 )
 optimizer = torch.optim.SGD(model.parameters(), 0.01)
 for step, rows in enumerate(DataLoader(Slow(), batch_size=64)):
+    if step == 0:
+        tracker.start()  # it takes a second, which is no training yet
     if step == 1:
-        tracker.start()
+        tracker.flush()
+        before = tracker._total_gpu_energy.kWh
         monitor.begin_window("training")
     loss = model(rows.cuda()).square().mean()
     optimizer.zero_grad()
@@ -55,16 +59,19 @@ for step, rows in enumerate(DataLoader(Slow(), batch_size=64)):
         break
 zeus = monitor.end_window("training").total_energy
 tracker.stop()
-print("joules", zeus, tracker.final_emissions_data.gpu_energy * 3.6e6)
+print("joules", zeus, (tracker.final_emissions_data.gpu_energy - before) * 3.6e6)
 """
 
 
 def joules(options: argparse.Namespace, folder: Path) -> tuple[float, float, float]:
     """By Zeus, by CodeCarbon, by unstarve."""
     (folder / "job.py").write_text(JOB)
+    (folder / "nvidia-smi").write_text("#!/bin/sh\n")
+    (folder / "nvidia-smi").chmod(0o755)
     command = [options.unstarve, "run", "--emulate", "a100", "--out", "run", "--json", "d.json"]
     command += ["--", options.python, "job.py", options.others, str(options.steps)]
     environment = dict(os.environ, PYTHONPATH=str(ROOT / "build/release/python"))
+    environment["PATH"] = f"{folder}:{environment['PATH']}"
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
