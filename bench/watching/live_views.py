@@ -46,7 +46,8 @@ def measured(command, environment):
     parent, child = pty.openpty()
     fcntl.ioctl(parent, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
     view = subprocess.Popen(command, stdin=child, stdout=child, stderr=child,
-                            env={**os.environ, **environment, "TERM": "xterm-256color"})
+                            env={**os.environ, **environment, "TERM": "xterm-256color"},
+                            start_new_session=True)
     os.close(child)
     drawn, begun, ends = 0, None, time.monotonic() + 3 + seconds
     while time.monotonic() < ends:
@@ -60,8 +61,8 @@ def measured(command, environment):
     if view.poll() is not None:
         return None
     used = (cpu_s(view.pid) - begun) / seconds
-    os.close(parent)  # its terminal is gone, for what it started too
-    view.send_signal(signal.SIGTERM)
+    os.close(parent)
+    os.killpg(view.pid, signal.SIGKILL)  # and what it started
     view.wait()
     return {"cores": used, "bytes": drawn}
 
