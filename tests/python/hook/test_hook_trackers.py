@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import json_schemas
 import pytest
 from command_line import environment, unstarve
 from hook_jobs import HOOK
@@ -159,6 +160,7 @@ def test_the_watcher_writes_what_is_logged(tmp_path: Path) -> None:
     done = unstarve("run", "--track", "--out", str(tmp_path / "a"), "--", *job)
     assert done.returncode == 0, done.stderr
     told = json.loads(tracked.read_text())
+    json_schemas.check_document(told)
     assert told["values"]["unstarve/step_s"] == pytest.approx(0.0105, rel=0.9)
     assert 0 < len(told["values"]) <= 20
     assert "steps" in told["sentence"]
