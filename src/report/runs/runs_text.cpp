@@ -43,14 +43,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kShortCau
     {"other", "idle, unknown why"},
 }};
 
-std::string command_text(const RunSummary& run) {
-  std::string text;
-  for (const std::string& word : runs::command_of(run)) {
-    text += (text.empty() ? "" : " ") + shell_word(word);
-  }
-  return text;
-}
-
 /// At most `width` columns of printable text, its beginning and its end.
 std::string without_middle(const std::string& text, int width, const TextOptions& options) {
   if (display_width(text) <= width) return text;
@@ -199,6 +191,14 @@ void add_results(const runs::CollectedRun& run, Lines& lines) {
 }
 
 }  // namespace
+
+std::string command_text(const RunSummary& run) {
+  std::string text;
+  for (const std::string& word : runs::command_of(run)) {
+    text += (text.empty() ? "" : " ") + shell_word(word);
+  }
+  return text;
+}
 
 std::string verdict_words(const runs::CollectedRun& run) {
   if (!run.summary.problem.empty()) return "cannot be read";

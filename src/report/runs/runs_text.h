@@ -19,6 +19,9 @@ std::string run_text(const runs::ListedRun& listed, const std::string& folder,
 /// "running", "killed", "exit 1", "SIGKILL", ...
 std::string state_words(const runs::ListedRun& listed);
 
+/// The run's command as a shell takes it.
+std::string command_text(const runs::RunSummary& run);
+
 /// "83 % waits for data", "cannot be read", "-".
 std::string verdict_words(const runs::CollectedRun& run);
 

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/unique_handle.h"
+#include "sink/wire/event_handles.h"
 
 namespace unstarve::serve {
 
@@ -30,11 +31,6 @@ constexpr std::size_t kUnreadBytesMax = 512 * 1024;
 /// So often a stream is sent something, by which it is seen whether anybody is there.
 constexpr std::int64_t kSignOfLifeS = 15;
 
-struct EventBaseTraits {
-  using Handle = event_base*;
-  static Handle invalid() { return nullptr; }
-  static void close(Handle base) noexcept { event_base_free(base); }
-};
 struct HttpTraits {
   using Handle = evhttp*;
   static Handle invalid() { return nullptr; }
@@ -136,7 +132,7 @@ class Ticker {
 }  // namespace
 
 struct HttpServer::Loop {
-  UniqueHandle<EventBaseTraits> base;
+  sink::EventBase base;
   UniqueHandle<HttpTraits> http;  // before `base` is freed
 };
 

@@ -13,15 +13,13 @@ Reply curves_page(const std::vector<std::string>& names) {
   page.draws = true;
   page.links = "<nav class=\"top-facts\"><a href=\"/\">All runs</a></nav>\n";
   std::string runs;
-  std::string compared;
   for (const std::string& name : names) {
     runs += fmt::format("<li data-run=\"{0}\"><a href=\"{1}\">{0}</a></li>\n", report::escape(name),
                         report::escape(link_to("/run", "name", name)));
-    compared += (compared.empty() ? "?run=" : "&run=") + encoded(name);
   }
   if (names.size() > 1) {
-    runs += fmt::format("<li><a href=\"/compare{}\">What differs between them</a></li>\n",
-                        report::escape(compared));
+    runs += fmt::format("<li><a href=\"{}\">What differs between them</a></li>\n",
+                        report::escape(link_to_runs("/compare", names)));
   }
   page.body = fmt::format(
       "<section class=\"card\">\n<ul class=\"chosen\" id=\"chosen\">\n{}</ul>\n"

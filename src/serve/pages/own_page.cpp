@@ -6,6 +6,23 @@
 
 namespace unstarve::serve {
 
+namespace {
+
+/// Percent-encoded, as a value in an address.
+std::string encoded(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+                          (byte >= '0' && byte <= '9') || byte == '-' || byte == '_' ||
+                          byte == '.' || byte == '~';
+    result += is_plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
+  }
+  return result;
+}
+
+}  // namespace
+
 Reply own_page(const OwnPage& page) {
   Reply reply;
   const char* const drawing = page.draws
@@ -35,20 +52,18 @@ Reply page_of_error(int status, const std::string& sentence) {
   return reply;
 }
 
-std::string encoded(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool is_plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-                          (byte >= '0' && byte <= '9') || byte == '-' || byte == '_' ||
-                          byte == '.' || byte == '~';
-    result += is_plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
-  }
-  return result;
-}
-
 std::string link_to(const std::string& path, const std::string& name, const std::string& run) {
   return path + "?" + name + "=" + encoded(run);
+}
+
+std::string link_to_runs(const std::string& path, const std::vector<std::string>& runs) {
+  std::string address = path;
+  char mark = '?';
+  for (const std::string& run : runs) {
+    address += mark + ("run=" + encoded(run));
+    mark = '&';
+  }
+  return address;
 }
 
 }  // namespace unstarve::serve

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "serve/http/message.h"
 
@@ -22,7 +23,7 @@ Reply page_of_error(int status, const std::string& sentence);
 /// "/run?name=..." of a run, as it may stand in an attribute.
 std::string link_to(const std::string& path, const std::string& name, const std::string& run);
 
-/// Percent-encoded, as a value in an address.
-std::string encoded(const std::string& text);
+/// The same of several runs: "/curves?run=...&run=...".
+std::string link_to_runs(const std::string& path, const std::vector<std::string>& runs);
 
 }  // namespace unstarve::serve

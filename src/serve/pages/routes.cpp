@@ -189,15 +189,11 @@ Reply Routes::run_json(const Request& request) {
 Reply Routes::compare(const Request& request) {
   const auto comparisons = compared(shelf_, request);
   if (!comparisons) return page_of(comparisons.error());
-  std::string query;
-  for (const std::string& name : request.values("run")) {
-    query += (query.empty() ? "?run=" : "&run=") + encoded(name);
-  }
   Reply reply;
   reply.body = report::comparison_page(
       *comparisons, fmt::format("<nav class=\"top-facts\"><a href=\"/\">All runs</a> &middot; <a "
                                 "href=\"{}\">Their curves over each other</a></nav>\n",
-                                report::escape("/curves" + query)));
+                                report::escape(link_to_runs("/curves", request.values("run")))));
   reply.policy = kNamedInThePage;
   return reply;
 }

@@ -5,18 +5,19 @@
 #include "base/number_words.h"
 #include "report/html/escape.h"
 #include "report/runs/runs_text.h"
+#include "report/terminal/terminal.h"
 #include "serve/pages/own_page.h"
 
 namespace unstarve::serve {
 
 namespace {
 
-std::string command_text(const runs::RunSummary& run) {
-  constexpr std::size_t kBytesMax = 120;
-  std::string text;
-  for (const std::string& word : runs::command_of(run)) text += (text.empty() ? "" : " ") + word;
-  if (text.size() > kBytesMax) text = text.substr(0, kBytesMax) + "...";
-  return report::escape(text);
+/// What of it a row has room for.
+std::string shown_command(const runs::RunSummary& run) {
+  report::TextOptions options;
+  constexpr int kColumnsMax = 120;
+  const std::string text = report::printable(report::command_text(run), options);
+  return report::escape(report::clip(text, kColumnsMax, options));
 }
 
 std::string tags_html(const runs::RunSummary& run) {
@@ -36,7 +37,7 @@ std::string row_html(const runs::ListedRun& listed, std::size_t number) {
       "<th scope=\"row\"><a href=\"{2}\">{0}</a>{3}<div class=\"command\">{4}</div></th>"
       "<td>{5}</td><td>{6}</td><td>{7}</td><td>{8}</td><td>{9}</td><td>{10}</td></tr>\n",
       name, number, report::escape(link_to("/run", "name", listed.name)),
-      listed.of_runs > 1 ? fmt::format(" (+{})", listed.of_runs - 1) : "", command_text(run),
+      listed.of_runs > 1 ? fmt::format(" (+{})", listed.of_runs - 1) : "", shown_command(run),
       report::escape(report::local_time_text(run.started_wall_ns, false)),
       run.duration_s ? seconds_text(*run.duration_s) : "-",
       report::escape(report::state_words(listed)), report::escape(report::gpu_summary(run)),

@@ -54,12 +54,6 @@ Result<std::string> RunShelf::find(const std::string& name) {
   return std::move(place->path);
 }
 
-Result<std::string> RunShelf::find_run(const std::string& name) {
-  auto place = place_of(name);
-  if (!place) return forward_error(place);
-  return std::move(place->first_run);
-}
-
 RunShelf::Kept& RunShelf::kept(const std::string& name) {
   const auto known = std::find_if(kept_.begin(), kept_.end(),
                                   [&name](const Kept& one) { return one.name == name; });

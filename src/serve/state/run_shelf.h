@@ -29,8 +29,6 @@ class RunShelf {
   Result<std::vector<runs::ListedRun>> list();
   /// The path of a run, or of runs that belong together, by its name there. Errors: kNotFound.
   Result<std::string> find(const std::string& name);
-  /// The run that curves of that name are of: a run itself, of several the first.
-  Result<std::string> find_run(const std::string& name);
   /// Diagnosed. Errors: kNotFound; the run cannot be read.
   Result<std::shared_ptr<const report::Report>> report(const std::string& name);
   /// Errors: likewise.

@@ -8,16 +8,12 @@
 #include <utility>
 
 #include "base/unique_handle.h"
+#include "sink/wire/event_handles.h"
 
 namespace unstarve::sink {
 
 namespace {
 
-struct EventBaseTraits {
-  using Handle = event_base*;
-  static Handle invalid() { return nullptr; }
-  static void close(Handle base) noexcept { event_base_free(base); }
-};
 struct UriTraits {
   using Handle = evhttp_uri*;
   static Handle invalid() { return nullptr; }
@@ -48,7 +44,7 @@ struct HttpPoster::Impl {
   std::string host;
   std::string path;
   int port = 80;
-  UniqueHandle<EventBaseTraits> base;
+  EventBase base;
 };
 
 HttpPoster::HttpPoster(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
