@@ -164,15 +164,14 @@ std::vector<Fact> watching_cost(const trace::RunReader& run, const trace::Interv
 }
 
 /// GPU utilisation in seconds since the run began; gaps where it is absent.
-Series utilization(const std::string& run_dir, const std::string& label, const trace::JobGpu& gpu) {
+Series utilization(const trace::RunReader& run, const std::string& label,
+                   const trace::JobGpu& gpu) {
   Series curve;
   curve.label = label;
-  const auto run = trace::RunReader::open(run_dir);
-  if (!run) return curve;
-  const auto series = run->series("gpu.utilization_ratio", gpu.subject());
+  const auto series = run.series("gpu.utilization_ratio", gpu.subject());
   if (!series) return curve;
-  curve.training_from_s = training_from_s(*run);
-  const std::int64_t started_ns = run->number("started_ns");
+  curve.training_from_s = training_from_s(run);
+  const std::int64_t started_ns = run.number("started_ns");
   for (const trace::SeriesPoint& point : *series) {
     curve.t_s.push_back(static_cast<double>(point.t_ns - started_ns) * kSecondsPerNs);
     curve.value.push_back(point.value.value_or(std::numeric_limits<double>::quiet_NaN()));
@@ -180,9 +179,9 @@ Series utilization(const std::string& run_dir, const std::string& label, const t
   return curve;
 }
 
-void add_curve(const std::string& run_dir, const std::string& label, const trace::JobGpu& gpu,
+void add_curve(const trace::RunReader& run, const std::string& label, const trace::JobGpu& gpu,
                Report& report) {
-  Series curve = utilization(run_dir, label, gpu);
+  Series curve = utilization(run, label, gpu);
   if (!curve.t_s.empty()) report.utilization.push_back(std::move(curve));
 }
 
@@ -249,7 +248,7 @@ Report make_report(const examine::Examination& examined) {
   report.training_from_s = training_from_s(examined, run->number("started_ns"));
   report.tracks = tracks_of(examined, run->number("started_ns"));
   report.own_cost = watching_cost(*run, examined.observed);
-  add_curve(examined.run_dir, examine::kBefore, examined.gpu, report);
+  add_curve(*run, examine::kBefore, examined.gpu, report);
   if (!report.utilization.empty()) {
     report.utilization.front().training_from_s = report.training_from_s;
   }
@@ -264,7 +263,9 @@ Report make_report(const trial::TriedJob& job) {
   Report report = make_report(job.before);
   report.verification = job.verification;
   for (const Verification& tried : job.verification) {
-    add_curve(tried.run_dir, tried.remedy, job.before.gpu, report);
+    if (const auto run = trace::RunReader::open(tried.run_dir)) {
+      add_curve(*run, tried.remedy, job.before.gpu, report);
+    }
   }
   return report;
 }

@@ -133,8 +133,10 @@ Result<std::vector<SeriesPoint>> RunReader::series(std::string_view metric,
     if (known == samples_->end()) continue;
     points.insert(points.end(), known->second.begin(), known->second.end());
   }
-  std::stable_sort(points.begin(), points.end(),
-                   [](const SeriesPoint& a, const SeriesPoint& b) { return a.t_ns < b.t_ns; });
+  const auto earlier = [](const SeriesPoint& a, const SeriesPoint& b) { return a.t_ns < b.t_ns; };
+  if (!std::is_sorted(points.begin(), points.end(), earlier)) {
+    std::stable_sort(points.begin(), points.end(), earlier);
+  }
   return points;
 }
 
