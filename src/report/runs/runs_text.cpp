@@ -200,15 +200,18 @@ std::string command_text(const RunSummary& run) {
   return text;
 }
 
+std::string short_cause_words(std::string_view cause) {
+  for (const auto& [named, words] : kShortCauses) {
+    if (named == cause) return std::string(words);
+  }
+  return std::string(cause);
+}
+
 std::string verdict_words(const runs::CollectedRun& run) {
   if (!run.summary.problem.empty()) return "cannot be read";
   const trace::FindingRow* const finding = runs::leading_finding(run);
   if (finding == nullptr) return "-";
-  std::string words = finding->cause;
-  for (const auto& [cause, short_words] : kShortCauses) {
-    if (cause == finding->cause) words = short_words;
-  }
-  return fmt::format("{} {}", percent_text(finding->share), words);
+  return fmt::format("{} {}", percent_text(finding->share), short_cause_words(finding->cause));
 }
 
 std::string gpu_summary(const RunSummary& run) {

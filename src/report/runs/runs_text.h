@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/terminal/terminal.h"
@@ -21,6 +22,9 @@ std::string state_words(const runs::ListedRun& listed);
 
 /// The run's command as a shell takes it.
 std::string command_text(const runs::RunSummary& run);
+
+/// "waits for data": of a finding's cause, in a column. Its own name where it is not known.
+std::string short_cause_words(std::string_view cause);
 
 /// "83 % waits for data", "cannot be read", "-".
 std::string verdict_words(const runs::CollectedRun& run);

@@ -1,60 +1,19 @@
 #include "report/summary/summary_line.h"
 
-#include <zlib.h>
-
 #include <cmath>
-#include <cstdint>
 #include <nlohmann/json.hpp>
-#include <string_view>
-#include <vector>
 
 #include "advise/advice.h"
 #include "report/headline.h"
 #include "report/words/utf8.h"
+#include "runs/cluster/job_records.h"
+#include "trace/text/packed_text.h"
 
 namespace unstarve::report {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t j = 0; j < 3; ++j) {
-      const bool is_there = i + j < bytes.size();
-      group = group << 8U | (is_there ? static_cast<unsigned char>(bytes[i + j]) : 0U);
-    }
-    for (std::size_t j = 0; j < 4; ++j) {
-      const bool is_there = i + j <= bytes.size();
-      text += is_there ? kDigits[group >> (18 - 6 * j) & 63U] : '=';
-    }
-  }
-  return text;
-}
-
-/// In the format of gzip, without a time: the same text gives the same bytes.
-Result<std::string> gzip(const std::string& text) {
-  constexpr int kGzip = 16;
-  z_stream stream{};
-  if (::deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, MAX_WBITS + kGzip, MAX_MEM_LEVEL,
-                     Z_DEFAULT_STRATEGY) != Z_OK) {
-    return fail(ErrorCode::kOutOfMemory, "no memory to compress a summary");
-  }
-  std::string packed(::deflateBound(&stream, static_cast<uLong>(text.size())), '\0');
-  std::vector<unsigned char> input(text.begin(), text.end());
-  stream.next_in = input.data();
-  stream.avail_in = static_cast<uInt>(input.size());
-  stream.next_out = reinterpret_cast<unsigned char*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  (void)::deflate(&stream, Z_FINISH);
-  packed.resize(stream.total_out);
-  ::deflateEnd(&stream);
-  return packed;
-}
 
 /// Its first `bytes`, without half a character.
 std::string cut(const std::string& text, std::size_t bytes) {
@@ -66,9 +25,9 @@ std::string cut(const std::string& text, std::size_t bytes) {
 
 /// Only what is known.
 void put(Json& document, const char* name, const Reading<double>& reading) {
-  constexpr double kThousand = 1000;
+  constexpr double kMillion = 1e6;
   if (reading && std::isfinite(*reading)) {
-    document[name] = std::round(*reading * kThousand) / kThousand;
+    document[name] = std::round(*reading * kMillion) / kMillion;
   }
 }
 
@@ -116,10 +75,10 @@ Json document_of(const Report& report, std::size_t bytes) {
 Result<std::string> summary_line(const Report& report) {
   std::string line;
   for (std::size_t bytes = 256; bytes > 0; bytes /= 2) {
-    auto packed = gzip(without_controls(
+    const auto packed = trace::pack_text(without_controls(
         document_of(report, bytes).dump(-1, ' ', false, Json::error_handler_t::replace)));
     if (!packed) return packed;
-    line = kSummaryPrefix + base64(*packed);
+    line = std::string(runs::kSummaryPrefix) + *packed;
     if (line.size() <= kSummaryBytesMax) break;
   }
   return line;

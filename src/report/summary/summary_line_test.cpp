@@ -2,50 +2,24 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
 
-#include <array>
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string_view>
+
+#include "runs/cluster/job_records.h"
+#include "trace/text/packed_text.h"
 
 namespace unstarve::report {
 namespace {
 
 using ::testing::StartsWith;
 
-std::string decoded(std::string_view text) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string bytes;
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char digit : text) {
-    const std::size_t value = kDigits.find(digit);
-    if (value == std::string_view::npos) break;
-    bits = bits << 6U | static_cast<std::uint32_t>(value);
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    bytes += static_cast<char>(bits >> count & 0xFFU);
-  }
-  return bytes;
-}
-
 nlohmann::json document_in(const std::string& line) {
-  std::string packed =
-      decoded(std::string_view(line).substr(std::string_view(kSummaryPrefix).size()));
-  std::array<char, 65536> text{};
-  z_stream stream{};
-  EXPECT_EQ(::inflateInit2(&stream, MAX_WBITS + 16), Z_OK);
-  stream.next_in = reinterpret_cast<unsigned char*>(packed.data());
-  stream.avail_in = static_cast<uInt>(packed.size());
-  stream.next_out = reinterpret_cast<unsigned char*>(text.data());
-  stream.avail_out = static_cast<uInt>(text.size());
-  EXPECT_EQ(::inflate(&stream, Z_FINISH), Z_STREAM_END);
-  const std::size_t size = stream.total_out;
-  ::inflateEnd(&stream);
-  return nlohmann::json::parse(std::string_view(text.data(), size));
+  constexpr std::size_t kBytesMost = 65536;
+  const auto text =
+      trace::unpack_text(std::string_view(line).substr(runs::kSummaryPrefix.size()), kBytesMost);
+  EXPECT_TRUE(text);
+  return nlohmann::json::parse(text.value_or("null"));
 }
 
 Report starved() {
@@ -66,7 +40,7 @@ Report starved() {
 TEST(SummaryLine, SaysWhatWasFound) {
   const auto line = summary_line(starved());
   ASSERT_TRUE(line);
-  EXPECT_THAT(*line, StartsWith(kSummaryPrefix));
+  EXPECT_THAT(*line, StartsWith(std::string(runs::kSummaryPrefix)));
   const nlohmann::json document = document_in(*line);
   EXPECT_EQ(document["run"], "2026-05-01_14-03-22_train");
   EXPECT_EQ(document["job"], "4711");

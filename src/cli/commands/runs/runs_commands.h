@@ -17,5 +17,6 @@ void add_runs_tag(Command& runs, CommandContext& context);
 void add_runs_note(Command& runs, CommandContext& context);
 void add_runs_rm(Command& runs, CommandContext& context);
 void add_runs_prune(Command& runs, CommandContext& context);
+void add_runs_sacct(Command& runs, CommandContext& context);
 
 }  // namespace unstarve::cli
