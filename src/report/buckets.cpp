@@ -36,6 +36,9 @@ std::vector<Series> since_training(std::vector<Series> all) {
   if (!known) return all;
   for (Series& series : all) {
     for (double& t : series.t_s) t -= *series.training_from_s;
+    if (series.training_until_s) {
+      series.training_until_s = *series.training_until_s - *series.training_from_s;
+    }
     series.training_from_s = 0.0;
   }
   return all;
@@ -53,6 +56,15 @@ BucketRange common_range(const std::vector<Series>& all, int count) {
   }
   if (!(start <= end)) return {0, 0, count};
   return {start, end, count};
+}
+
+double training_end_s(const std::vector<Series>& all) {
+  double end = -std::numeric_limits<double>::infinity();
+  for (const Series& series : all) {
+    end = std::max(
+        end, series.training_until_s ? *series.training_until_s : common_range({series}, 1).end_s);
+  }
+  return end;
 }
 
 }  // namespace unstarve::report

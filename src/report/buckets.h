@@ -33,4 +33,7 @@ std::vector<Series> since_training(std::vector<Series> all);
 /// First and last time of all curves together; {0, 0} when there are none.
 BucketRange common_range(const std::vector<Series>& all, int count);
 
+/// When the last of them has trained; of a curve of which that is not known, its last time counts.
+double training_end_s(const std::vector<Series>& all);
+
 }  // namespace unstarve::report

@@ -125,7 +125,7 @@ TEST(Why, NamesTheLinesThatTakeMost) {
 
 TEST(Why, WithoutLooksTellsByStagesAndThenByCauses) {
   Report report = sample::report();
-  EXPECT_EQ(why_of(report).of, "of the time");
+  EXPECT_EQ(why_of(report).of, "of the training's time");
   EXPECT_EQ(why_of(report).parts.front().cause, "input_wait");
   report.diagnosis.signals.decode_ratio = 0.7;
   report.diagnosis.signals.collate_ratio = 0.01;

@@ -171,6 +171,7 @@ Series utilization(const trace::RunReader& run, const std::string& label,
   const auto series = run.series("gpu.utilization_ratio", gpu.subject());
   if (!series) return curve;
   curve.training_from_s = training_from_s(run);
+  curve.training_until_s = training_until_s(run);
   const std::int64_t started_ns = run.number("started_ns");
   for (const trace::SeriesPoint& point : *series) {
     curve.t_s.push_back(static_cast<double>(point.t_ns - started_ns) * kSecondsPerNs);

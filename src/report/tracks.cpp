@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <span>
 
@@ -167,6 +168,18 @@ Reading<double> training_from_s(const trace::RunReader& run) {
   }
   if (start_ns == 0) return WhyAbsent::kNotObserved;
   return static_cast<double>(start_ns - run.number("started_ns")) * kSecondsPerNs;
+}
+
+Reading<double> training_until_s(const trace::RunReader& run) {
+  constexpr std::int64_t kLookedAt = 64;
+  const auto last = run.row_before<trace::StepRow>(std::numeric_limits<std::int64_t>::max());
+  if (!last) return WhyAbsent::kNotObserved;
+  const auto steps = run.rows_after<trace::StepRow>(std::max<std::int64_t>(*last - kLookedAt, 0),
+                                                    static_cast<std::size_t>(kLookedAt));
+  if (!steps || steps->empty()) return WhyAbsent::kNotObserved;
+  std::int64_t end_ns = 0;
+  for (const auto& [row, step] : *steps) end_ns = std::max(end_ns, step.when.end_ns);
+  return static_cast<double>(end_ns - run.number("started_ns")) * kSecondsPerNs;
 }
 
 }  // namespace unstarve::report

@@ -19,4 +19,7 @@ Reading<double> training_from_s(const examine::Examination& examined, std::int64
 /// The same of a run that nobody examined: when all processes that train are in their second step.
 Reading<double> training_from_s(const trace::RunReader& run);
 
+/// When the last step of a run ended, on the same clock. Absent without steps.
+Reading<double> training_until_s(const trace::RunReader& run);
+
 }  // namespace unstarve::report

@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "base/number_words.h"
 #include "report/headline.h"
 #include "report/words/words.h"
 
@@ -26,13 +27,13 @@ void keep_largest(std::vector<WhyPart>& parts) {
 Why by_lines(const diagnose::Finding& lead) {
   Why why;
   for (const diagnose::CodeShare& code : lead.code.parts) {
-    WhyPart part{code.what, code.place, code.share, lead.cause};
-    if (part.what.empty()) part.what = code.call;
+    WhyPart part{code.what, code.place, code.share, lead.cause, code.what.empty()};
+    if (part.is_code) part.what = code.call;
     if (part.what.empty()) std::swap(part.what, part.place);
     why.parts.push_back(std::move(part));
   }
   const bool of_fetches = lead.cause == "input_wait" && lead.detail != "sampler";
-  why.of = of_fetches ? "of making a sample" : "of that time";
+  why.of = of_fetches ? "of making a sample" : "of those " + percent_text(lead.share);
   return why;
 }
 
@@ -59,7 +60,7 @@ Why by_stages(const diagnose::Diagnosis& diagnosis) {
 
 /// What the time of the whole is given to.
 Why by_causes(const diagnose::Diagnosis& diagnosis) {
-  Why why{"of the time", {}};
+  Why why{"of the training's time", {}};
   if (diagnosis.partition) {
     for (const ShareWord& word : share_words()) {
       why.parts.push_back({std::string(word.meaning), "", (*diagnosis.partition).*word.share,

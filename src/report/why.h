@@ -12,7 +12,8 @@ struct WhyPart {
   std::string what;   // "decoding images"
   std::string place;  // "train.py:57"; empty: not at one line
   double share = 0;
-  std::string cause;  // one of the partition's names, for its colour
+  std::string cause;     // one of the partition's names, for its colour
+  bool is_code = false;  // `what` is of the job's script
 };
 
 /// Where the leading finding's time goes: at most three parts, the largest first.

@@ -36,7 +36,8 @@ std::string amount_words(const Amount& amount, bool at_most) {
                                  mass_text(amount.co2_kg.value_or(0))));
 }
 
-/// "the change would give back $0.61, $440 a month"; in GPU-hours without a price.
+/// "the change would give back $0.61, in a month of it $440"; in GPU-hours without a
+/// price.
 std::string given_back_words(const Cost& cost) {
   if (!cost.given_back) return {};
   const cost::GivenBack& back = *cost.given_back;
@@ -44,7 +45,7 @@ std::string given_back_words(const Cost& cost) {
   const auto words = [&](const Amount& amount) {
     return money ? usd_text(*amount.usd) : gpu_hours_text(amount.gpu_hours.value_or(0));
   };
-  return fmt::format("the change {} {}, {} a month",
+  return fmt::format("the change {} {}, in a month of it {}",
                      back.change.measured ? "gives back" : "would give back", words(back.run),
                      words(back.month));
 }
@@ -154,7 +155,7 @@ std::string given_back_sentence(const Cost& cost) {
     const std::string hours = gpu_hours_text(amount.gpu_hours.value_or(0));
     return amount.usd ? fmt::format("{} and {}", hours, usd_text(*amount.usd)) : hours;
   };
-  return fmt::format("The change {} {} of this run, {} a month{}.",
+  return fmt::format("The change {} {} of this run; {} in a month of such training{}.",
                      back.change.measured ? "gives back" : "would give back", words(back.run),
                      words(back.month), cost.emulated ? " (modelled)" : "");
 }

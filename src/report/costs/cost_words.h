@@ -22,8 +22,9 @@ std::string mass_text(double kg);
 /// "Idle: 83 % of 0.42 GPU-hours of training, $0.91, ..." and what the change gives back, without
 /// the first word, which is cost_label(). Empty where no GPU is used, or nothing is known of time.
 std::string cost_sentence(const cost::Cost& cost);
-/// "The change gives back 8.1 GPU-seconds and $0.0055 of this run, 600 GPU-hours and $1200 a month
-/// (modelled).": hours, and money where the price is known. Empty where no change is named.
+/// "The change gives back 8.1 GPU-seconds and $0.0055 of this run; 600 GPU-hours and $1200 in a
+/// month of such training (modelled).": hours, and money where the price is known. Empty where no
+/// change is named.
 std::string given_back_sentence(const cost::Cost& cost);
 /// "Idle", or "Cost" where it is not known how much of the time is.
 std::string_view cost_label(const cost::Cost& cost);

@@ -43,10 +43,10 @@ TEST(CostSentence, SaysWhatIdleTimeCostAndWhatTheChangeGivesBack) {
   EXPECT_EQ(cost_label(cost), "Idle");
   EXPECT_EQ(cost_sentence(cost),
             "82 % of 1.00 GPU-hours of training: $1.63, up to 81.7 Wh and 38.8 g CO2e; the change "
-            "would give back $1.00, $730 a month.");
+            "would give back $1.00, in a month of it $730.");
   EXPECT_EQ(given_back_sentence(cost),
-            "The change would give back 0.50 GPU-hours and $1.00 of this run, 365 GPU-hours and "
-            "$730 a month.");
+            "The change would give back 0.50 GPU-hours and $1.00 of this run; 365 GPU-hours and "
+            "$730 in a month of such training.");
   EXPECT_THAT(cost_notes(cost), testing::Contains("This would come back by x, predicted 2.00x "
                                                   "faster, 1.90 to 2.10. A month is 730 hours of "
                                                   "such training."));
@@ -62,10 +62,11 @@ TEST(CostSentence, WithoutAPriceSpeaksOfGpuHours) {
   usage.gpus[0].name = "Tesla T4";
   const cost::Cost cost =
       cost::cost_of(usage, cost::default_rates(), cost::Change{"x", {2, 1.9, 2.1}, false});
-  EXPECT_THAT(cost_sentence(cost), HasSubstr("would give back 6.10 GPU-seconds, 365 GPU-hours"));
+  EXPECT_THAT(cost_sentence(cost),
+              HasSubstr("would give back 6.10 GPU-seconds, in a month of it 365"));
   EXPECT_EQ(given_back_sentence(cost),
-            "The change would give back 6.10 GPU-seconds of this run, 365 GPU-hours a month "
-            "(modelled).");
+            "The change would give back 6.10 GPU-seconds of this run; 365 GPU-hours in a "
+            "month of such training (modelled).");
   EXPECT_THAT(cost_sentence(cost), Not(HasSubstr("$")));
   EXPECT_THAT(cost_notes(cost), testing::Contains(HasSubstr("No price is known")));
 }

@@ -101,7 +101,7 @@ std::string curve_html(const Series& series, const Points& points, const Scale& 
       "aria-label=\"GPU utilisation, {}: mean {}\">",
       label, mean, kPlotWidth, kPlotHeight, label, mean);
   text += start_up_svg(time);
-  text += fmt::format("<path class=\"grid\" d=\"M{1} 0H{0}M{1} 50H{0}M{1} 100H{0}\"/>", kPlotWidth,
+  text += fmt::format("<path class=\"grid\" d=\"M{1} 0H{0}M{1} 50H{0}M{1} 100H{0}\"/>", kFarRight,
                       kFarLeft);
   text += fmt::format("<path class=\"fill\" d=\"{}\"/>",
                       area_path(points, time, &Bucket::mean, nullptr));
@@ -138,10 +138,12 @@ std::string time_axis_html(const Scale& time) {
 }
 
 /// Numbers alone, so that nothing in it needs escaping: report.js reads them. Ratios are in
-/// thousandths. `from`: where the start-up begins, which is folded.
-std::string points_json(const std::vector<Points>& all, const Scale& time, double from_s) {
-  std::string text = fmt::format("{{\"from\":{:.3f},\"start\":{:.3f},\"end\":{:.3f},\"curves\":[",
-                                 from_s, time.low, time.high);
+/// thousandths. `from` to `to`: with what is folded.
+std::string points_json(const std::vector<Points>& all, const Scale& time,
+                        const BucketRange& whole) {
+  std::string text =
+      fmt::format("{{\"from\":{:.3f},\"to\":{:.3f},\"start\":{:.3f},\"end\":{:.3f},\"curves\":[",
+                  whole.start_s, std::max(whole.end_s, time.high), time.low, time.high);
   const auto thousandths = [](double ratio) {
     return std::lround(std::clamp(ratio, 0.0, 1.0) * 1e3);
   };
@@ -163,9 +165,15 @@ std::string points_json(const std::vector<Points>& all, const Scale& time, doubl
 struct Plots {
   std::vector<Series> series;  // since the training began
   std::vector<Track> tracks;   // likewise
-  BucketRange all;             // with the start-up
-  Scale time;                  // without it
+  BucketRange all;             // with the start-up and what follows the last step
+  Scale time;                  // without them
 };
+
+/// When the last of it ended that is the job's own: a step, a checkpoint behind it.
+double end_of(const Track& track) {
+  const bool own = track.kind == "step" || track.kind == "evaluation" || track.kind == "work";
+  return own && !track.stretches.empty() ? track.stretches.back().end_s : 0;
+}
 
 Plots plots_of(const Report& report) {
   Plots plots = {since_training(report.utilization), report.tracks, {}, {}};
@@ -185,6 +193,11 @@ Plots plots_of(const Report& report) {
   plots.all = common_range(ends, kBuckets);
   const bool folds = report.training_from_s && plots.all.start_s < 0 && plots.all.end_s > 0;
   plots.time = {folds ? 0 : plots.all.start_s, plots.all.end_s};
+  if (folds && !plots.series.empty()) {
+    double trained_s = training_end_s(plots.series);
+    for (const Track& track : plots.tracks) trained_s = std::max(trained_s, end_of(track));
+    plots.time.high = std::min(plots.time.high, trained_s);
+  }
   return plots;
 }
 
@@ -192,11 +205,18 @@ Plots plots_of(const Report& report) {
 std::string tools_html(const Plots& plots) {
   std::string text;
   if (plots.all.start_s < plots.time.low) {
+    // Less than that of the curve cannot be seen.
+    constexpr double kSeen = 0.01;
+    const double behind_s = plots.all.end_s - plots.time.high;
+    const std::string behind =
+        behind_s > kSeen * (plots.time.high - plots.time.low)
+            ? fmt::format(", and {} after the last step", seconds_text(behind_s))
+            : "";
     text = fmt::format(
-        "<p class=\"folded\">Before it lie {} of start-up, imports and warm-up, folded. "
+        "<p class=\"folded\">Folded: {} of start-up, imports and warm-up before it{}. "
         "<button type=\"button\" hidden data-view=\"start-up\" aria-pressed=\"false\">Show "
         "them</button></p>\n",
-        seconds_text(plots.time.low - plots.all.start_s));
+        seconds_text(plots.time.low - plots.all.start_s), behind);
   }
   return text +
          "<div class=\"zoom\" role=\"group\" aria-label=\"Zoom\" hidden>"
@@ -246,7 +266,7 @@ std::string html_utilization(const Report& report) {
   }
   return text +
          fmt::format("<script type=\"application/json\" id=\"curve-points\">{}</script>\n",
-                     points_json(points, time, plots.all.start_s)) +
+                     points_json(points, time, plots.all)) +
          "</section>\n";
 }
 

@@ -183,7 +183,10 @@ TEST(Page, ACommandStandsByItselfAndItsPathsAreOfTheJobsFolder) {
 Report folded_report() {
   Report report = sample::report();
   report.training_from_s = 2.0;
-  for (Series& series : report.utilization) series.training_from_s = 2.0;
+  for (Series& series : report.utilization) {
+    series.training_from_s = 2.0;
+    series.training_until_s = 11.6;
+  }
   Track steps{"steps", "step", "50; a taller one took longer", {{0.5, 2.0}}, true};
   for (int i = 0; i < 48; ++i) steps.stretches.push_back({2 + i * 0.2, 2.2 + i * 0.2});
   Track waits{"waiting for <b>", "input_wait", "79 % of the time", {}};
@@ -194,12 +197,13 @@ Report folded_report() {
 
 TEST(Page, FoldsTheStartUpAndAlignsTracksWithTheCurves) {
   const std::string page = render_html(folded_report());
-  EXPECT_THAT(page, HasSubstr("Before it lie 2.00 s of start-up"));
-  EXPECT_THAT(page, HasSubstr("{\"from\":-2.000,\"start\":0.000,\"end\":9.900,"));
+  EXPECT_THAT(page, HasSubstr("Folded: 2.00 s of start-up, imports and warm-up before it, and "
+                              "300 ms after the last step. "));
+  EXPECT_THAT(page, HasSubstr("{\"from\":-2.000,\"to\":9.900,\"start\":0.000,\"end\":9.600,"));
   EXPECT_EQ(count_of(page, "<svg class=\"timed\" viewBox=\"0 0 1000 100\""), 5U);
   EXPECT_THAT(page, HasSubstr("aria-label=\"waiting for &lt;b&gt;: 79 % of the time\""));
   // The first wait begins 0.05 s behind the start of the training.
-  EXPECT_THAT(page, HasSubstr("d=\"M5.1 100v-100h15.2V100z"));
+  EXPECT_THAT(page, HasSubstr("d=\"M5.2 100v-100h15.6V100z"));
   EXPECT_THAT(render_html(sample::report()), Not(HasSubstr("class=\"folded\"")));
 }
 

@@ -125,15 +125,15 @@
 
   // Whatever is asked for, within the run and not narrower than a few points.
   function look(start, end) {
-    const width = Math.min(Math.max(end - start, span / 2000), data.end - data.from);
-    view.start = Math.min(Math.max(start, data.from), data.end - width);
+    const width = Math.min(Math.max(end - start, span / 2000), data.to - data.from);
+    view.start = Math.min(Math.max(start, data.from), data.to - width);
     view.end = view.start + width;
     if (width < span) draw();
     for (const svg of plots) {
       svg.setAttribute("viewBox", `${xOf(view.start)} 0 ${(width / span) * 1000} 100`);
     }
     for (const button of document.querySelectorAll("[data-view=start-up]")) {
-      const shown = view.start < data.start;
+      const shown = !folded();
       button.setAttribute("aria-pressed", shown);
       button.textContent = shown ? "Fold them" : "Show them";
     }
@@ -142,6 +142,7 @@
     label();
   }
 
+  const folded = () => view.start >= data.start && view.end <= data.end;
   const now = () => data.start + Number(box.getAttribute("aria-valuenow"));
   function zoom(factor) {
     const inside = now() > view.start && now() < view.end;
@@ -152,7 +153,7 @@
     in: () => zoom(0.5),
     out: () => zoom(2),
     all: () => look(data.start, data.end),
-    "start-up": () => look(view.start < data.start ? data.start : data.from, data.end),
+    "start-up": () => (folded() ? look(data.from, data.to) : look(data.start, data.end)),
   };
   for (const button of document.querySelectorAll("[data-view]")) {
     button.hidden = false;

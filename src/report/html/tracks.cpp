@@ -91,13 +91,15 @@ std::string track_html(const Track& track, const Scale& time) {
 
 double plot_x(const Scale& time, double t_s) {
   const double fraction = (t_s - time.low) / (time.high - time.low);
-  return std::isfinite(fraction) ? std::min(fraction, 1.0) * kPlotWidth : 0;
+  return std::isfinite(fraction) ? fraction * kPlotWidth : 0;
 }
 
 std::string start_up_svg(const Scale& time) {
   if (time.low != 0) return {};
-  return fmt::format("<rect class=\"start-up\" x=\"{0}\" width=\"{1}\" height=\"{2}\"/>", kFarLeft,
-                     -kFarLeft, kPlotHeight);
+  return fmt::format(
+      "<rect class=\"start-up\" x=\"{0}\" width=\"{1}\" height=\"{2}\"/>"
+      "<rect class=\"start-up\" x=\"{3}\" width=\"{4}\" height=\"{2}\"/>",
+      kFarLeft, -kFarLeft, kPlotHeight, kPlotWidth, kFarRight - kPlotWidth);
 }
 
 std::string tracks_html(const std::vector<Track>& tracks, const Scale& time) {

@@ -12,13 +12,14 @@ namespace unstarve::report {
 /// came before the training has negative ones, which nobody sees until the view reaches there.
 inline constexpr double kPlotWidth = 1000;
 inline constexpr double kPlotHeight = 100;
-/// Farther than any start-up reaches.
+/// Farther than any start-up, or whatever follows the training, reaches.
 inline constexpr double kFarLeft = -1e6;
+inline constexpr double kFarRight = 1e6;
 
-/// Of a time, which may lie before the scale.
+/// Of a time, which may lie outside of the scale.
 double plot_x(const Scale& time, double t_s);
 
-/// The grey ground of the start-up.
+/// The grey ground of what is not the training.
 std::string start_up_svg(const Scale& time);
 
 /// A row for each track, aligned with the curves. Times are those of the scale.

@@ -25,7 +25,15 @@ constexpr std::size_t kMostOfAPath = 40;
 
 /// Text of the first screen: its paths from the job's folder on, and short.
 std::string shown(const Report& report, std::string_view text) {
-  return escape(short_paths(relative_paths(text, report.facts.folder), kMostOfAPath));
+  const std::string relative = relative_paths(text, report.facts.folder);
+  std::string html;
+  for (const ShownPart& part : short_parts(relative, kMostOfAPath)) {
+    // Whoever selects and copies the text gets all of it.
+    html += part.is_cut
+                ? fmt::format("<span class=\"cut\"><span>{}</span></span>", escape(part.text))
+                : escape(part.text);
+  }
+  return html;
 }
 
 /// The same, with what stands between backquotes as code.
@@ -110,19 +118,23 @@ std::string answer_html(const char* title, const std::string& answer) {
                      answer);
 }
 
+std::string code_html(const Report& report, const char* kind, std::string_view code) {
+  return fmt::format("<code class=\"{}\">{}</code>", kind, shown(report, code));
+}
+
 std::string bars_html(const Report& report) {
   const Why why = why_of(report);
   std::string text;
   for (const WhyPart& part : why.parts) {
-    const std::string place =
-        part.place.empty() ? "" : " <code>" + shown(report, part.place) + "</code>";
+    const std::string what =
+        part.is_code ? code_html(report, "call", part.what) : shown(report, part.what);
     text += fmt::format(
-        "<li><span class=\"what\">{0}{1}</span> <span class=\"part-share\">{2}</span>"
+        "<li><span class=\"what\">{0} {1}</span> <span class=\"part-share\">{2}</span>"
         "<svg class=\"meter\" width=\"100%\" height=\"10\" aria-hidden=\"true\">"
         "<rect class=\"meter-all\" width=\"100%\" height=\"10\"/>"
         "<rect class=\"share {3}\" width=\"{4}\" height=\"10\"/></svg></li>\n",
-        shown(report, part.what), place, percent_text(part.share), escape(part.cause),
-        Scale{0, 1}.percent(part.share));
+        what, part.place.empty() ? "" : code_html(report, "place", part.place),
+        percent_text(part.share), escape(part.cause), Scale{0, 1}.percent(part.share));
   }
   if (text.empty()) return text;
   const diagnose::Finding* lead = leading_finding(report);
@@ -154,9 +166,6 @@ std::string why_html(const Report& report) {
     return text + fmt::format("<p>{}</p>\n", shown(report, report.facts.no_steps));
   }
   text += bars_html(report);
-  if (!report.advice.condition.empty()) {
-    text += fmt::format("<p>{}</p>\n", shown(report, report.advice.condition));
-  }
   const bool is_told = !text.empty() && leading_finding(report) != nullptr;
   if (is_told || report.advice.verdict == short_headline(report)) return text;
   return text + fmt::format("<p>{}</p>\n", shown_sentence(report, report.advice.verdict));
@@ -194,8 +203,15 @@ std::string attribute(std::string_view text) {
 std::string change_html(const Report& report) {
   const NamedChange change = change_of(report);
   const bool judged = !job_failed(report.facts) && report.diagnosis.steps.count > 0;
-  if (change.empty() && judged && report.verification.empty()) return "<p>None is advised.</p>\n";
+  // What else holds the job up comes first: behind it everything may look different.
   std::string text;
+  if (!report.advice.condition.empty()) {
+    text =
+        fmt::format("<p><strong>First:</strong> {}</p>\n", shown(report, report.advice.condition));
+  }
+  if (change.empty() && text.empty() && judged && report.verification.empty()) {
+    return "<p>None is advised.</p>\n";
+  }
   std::string sentence = change.sentence;
   if (!change.command.empty()) {  // it stands below, where it can be copied
     const std::string quoted = "`" + change.command + "`";

@@ -24,7 +24,8 @@ struct Series {
   std::string label;  // "before", or the id of the remedy
   std::vector<double> t_s;
   std::vector<double> value;
-  Reading<double> training_from_s = {};  // on the same clock; absent: not known
+  Reading<double> training_from_s = {};   // on the same clock; absent: not known
+  Reading<double> training_until_s = {};  // likewise: when the last step ended
 };
 
 /// A stretch of a run, in seconds since it began.

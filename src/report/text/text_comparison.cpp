@@ -179,8 +179,10 @@ std::string text_utilization(const Report& report, const TextOptions& options) {
   const std::vector<Series> curves = since_training(report.utilization);
   BucketRange range = common_range(curves, options.width - kAxisWidth);
   // What came before the training says nothing of it.
-  if (curves.front().training_from_s && range.end_s > 0)
+  if (curves.front().training_from_s && range.end_s > 0) {
     range.start_s = std::max(range.start_s, 0.0);
+    range.end_s = std::min(range.end_s, training_end_s(curves));
+  }
   if (!(range.end_s > range.start_s)) return {};
   const std::string title =
       fmt::format("GPU utilisation over {}{}", seconds_text(range.end_s - range.start_s),

@@ -1,7 +1,6 @@
 #include "report/words/shown_paths.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "report/words/utf8.h"
 
@@ -11,20 +10,18 @@ namespace {
 constexpr std::string_view kEllipsis = "…";
 constexpr std::string_view kAround = " \t\n\r\"'`()[]{}<>,;=|";
 
-/// Rewrites each stretch of `text` that is a path.
-std::string each_path(std::string_view text,
-                      const std::function<std::string(std::string_view)>& rewritten) {
-  std::string result;
+/// Visits the text in pieces, each a path or what stands between two.
+template <class Visit>  // takes a text, and whether it is a path
+void each_piece(std::string_view text, const Visit& visit) {
   while (!text.empty()) {
     const std::size_t start = std::min(text.find_first_not_of(kAround), text.size());
-    result.append(text.substr(0, start));
+    if (start > 0) visit(text.substr(0, start), false);
     text.remove_prefix(start);
     const std::size_t size = std::min(text.find_first_of(kAround), text.size());
     const std::string_view word = text.substr(0, size);
-    result += word.find('/') == std::string_view::npos ? std::string(word) : rewritten(word);
+    if (size > 0) visit(word, word.find('/') != std::string_view::npos);
     text.remove_prefix(size);
   }
-  return result;
 }
 
 std::size_t count_characters(std::string_view text) {
@@ -40,11 +37,17 @@ std::size_t offset_of(std::string_view text, std::size_t number) {
   return at;
 }
 
-std::string cut(std::string_view text, std::size_t most, std::size_t head) {
+/// Bytes of a text that are left out; none where both are the same.
+struct LeftOut {
+  std::size_t from = 0;
+  std::size_t to = 0;
+};
+
+/// So that `most` characters stay, with the ellipsis, `head` of them before it.
+LeftOut middle_of(std::string_view text, std::size_t most, std::size_t head) {
   const std::size_t count = count_characters(text);
-  if (count <= most) return std::string(text);
-  return std::string(text.substr(0, offset_of(text, head))) + std::string(kEllipsis) +
-         std::string(text.substr(offset_of(text, count - (most - head - 1))));
+  if (count <= most) return {};
+  return {offset_of(text, head), offset_of(text, count - (most - head - 1))};
 }
 
 /// The longest name of a path.
@@ -58,33 +61,61 @@ std::string_view longest_name(std::string_view path) {
   return longest;
 }
 
-std::string without_middle(std::string_view path, std::size_t most) {
+LeftOut left_out_of(std::string_view path, std::size_t most) {
   constexpr std::size_t kLeastOfAName = 12;
   const std::size_t count = count_characters(path);
-  if (count <= most) return std::string(path);
+  if (count <= most) return {};
   const std::string_view name = longest_name(path);
   const std::size_t name_count = count_characters(name);
-  if (name_count < count - most + kLeastOfAName) return cut(path, most, most / 4);
+  if (name_count < count - most + kLeastOfAName) return middle_of(path, most, most / 4);
   const std::size_t left = name_count - (count - most);
   const auto at = static_cast<std::size_t>(name.data() - path.data());
-  return std::string(path.substr(0, at)) + cut(name, left, left / 2) +
-         std::string(path.substr(at + name.size()));
+  const LeftOut of_name = middle_of(name, left, left / 2);
+  return {at + of_name.from, at + of_name.to};
 }
 
 }  // namespace
 
 std::string relative_paths(std::string_view text, std::string_view folder) {
   if (folder.size() < 2) return std::string(text);
-  return each_path(text, [folder](std::string_view path) -> std::string {
-    if (path == folder) return ".";
-    const bool inside =
-        path.size() > folder.size() + 1 && path.starts_with(folder) && path[folder.size()] == '/';
-    return std::string(inside ? path.substr(folder.size() + 1) : path);
+  std::string result;
+  each_piece(text, [&](std::string_view piece, bool is_path) {
+    const bool inside = is_path && piece.size() > folder.size() + 1 && piece.starts_with(folder) &&
+                        piece[folder.size()] == '/';
+    if (is_path && piece == folder) {
+      result += '.';
+    } else {
+      result += inside ? piece.substr(folder.size() + 1) : piece;
+    }
   });
+  return result;
+}
+
+std::vector<ShownPart> short_parts(std::string_view text, std::size_t most) {
+  std::vector<ShownPart> parts;
+  const auto add = [&parts](std::string_view piece, bool is_cut) {
+    if (piece.empty()) return;
+    if (!is_cut && !parts.empty() && !parts.back().is_cut) {
+      parts.back().text += piece;
+    } else {
+      parts.push_back({std::string(piece), is_cut});
+    }
+  };
+  each_piece(text, [&](std::string_view piece, bool is_path) {
+    const LeftOut left_out = is_path ? left_out_of(piece, most) : LeftOut();
+    add(piece.substr(0, left_out.from), false);
+    add(piece.substr(left_out.from, left_out.to - left_out.from), true);
+    add(piece.substr(left_out.to), false);
+  });
+  return parts;
 }
 
 std::string short_paths(std::string_view text, std::size_t most) {
-  return each_path(text, [most](std::string_view path) { return without_middle(path, most); });
+  std::string result;
+  for (const ShownPart& part : short_parts(text, most)) {
+    result += part.is_cut ? kEllipsis : std::string_view(part.text);
+  }
+  return result;
 }
 
 }  // namespace unstarve::report

@@ -2,12 +2,22 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace unstarve::report {
 
 /// `text` with the absolute paths in it that lie in `folder` written from there on: what a person
 /// types who stands in it. As it is where `folder` is empty.
 std::string relative_paths(std::string_view text, std::string_view folder);
+
+/// A piece of a text; one that is cut is shown as an ellipsis.
+struct ShownPart {
+  std::string text;
+  bool is_cut = false;
+};
+
+/// The text in pieces, of which those are cut that short_paths() leaves out.
+std::vector<ShownPart> short_parts(std::string_view text, std::size_t most);
 
 /// `text` in which no path takes more than `most` characters: of a longer one the longest name
 /// loses its middle, of one of many names the path does. For reading; what is copied has to be

@@ -27,6 +27,14 @@ TEST(ShownPaths, LoseTheMiddleOfTheirLongestName) {
   EXPECT_TRUE(cut.ends_with("/train.py:12")) << cut;
 }
 
+TEST(ShownPaths, InPiecesAreAllOfTheText) {
+  const std::string text = "pack runs/2026-11-28_05-36-46_a_job_with_a_name/data-shards now";
+  const std::vector<ShownPart> parts = short_parts(text, 40);
+  ASSERT_EQ(parts.size(), 3U);
+  EXPECT_TRUE(parts[1].is_cut);
+  EXPECT_EQ(parts[0].text + parts[1].text + parts[2].text, text);
+}
+
 TEST(ShownPaths, CutBetweenCharacters) {
   std::string name = "/";
   for (int i = 0; i < 60; ++i) name += "é";

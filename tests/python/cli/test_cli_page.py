@@ -50,6 +50,6 @@ def test_steps_are_drawn_where_they_were(name: str, tmp_path: Path) -> None:
 
 def test_curves_begin_with_the_training(tmp_path: Path) -> None:
     page = page_of(recorded("waits_for_gpu", tmp_path))
-    assert "of start-up, imports and warm-up, folded" in page
+    assert "of start-up, imports and warm-up before it" in page
     mean = re.search(r"<strong>this run</strong> <span>mean ([0-9.]+) %", page)
     assert mean and float(mean[1]) > 60, "39 % with the imports"
