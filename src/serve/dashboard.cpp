@@ -16,6 +16,13 @@
 
 namespace unstarve::serve {
 
+namespace {
+
+/// Where the news are: server-sent events of the jobs that go on.
+constexpr const char* kLive = "/api/live";
+
+}  // namespace
+
 struct Dashboard::Parts {
   Parts(DashboardOptions given, Clock& clock)
       : options(std::move(given)),
@@ -73,7 +80,7 @@ Result<std::unique_ptr<Dashboard>> Dashboard::open(DashboardOptions options, Clo
   auto parts = std::make_unique<Parts>(std::move(options), clock);
   Parts* const known = parts.get();
   auto server =
-      HttpServer::open({{parts->options.host, parts->options.token}, parts->options.port},
+      HttpServer::open({{parts->options.host, parts->options.token}, parts->options.port, kLive},
                        [known](const Request& request) { return known->routes.answer(request); });
   if (!server) return forward_error(server);
   parts->server = *std::move(server);

@@ -63,7 +63,7 @@ Result<std::unique_ptr<MetricsEndpoint>> MetricsEndpoint::open(const EndpointAdd
   impl->run_dir = run_dir;
   Impl* const known = impl.get();
   auto server = HttpServer::open(
-      {{address.host, ""}, address.port},
+      {{address.host, ""}, address.port, ""},
       [known](const Request& request) { return answer(request, known->scraped, known->run_dir); });
   if (!server) return forward_error(server);
   impl->server = *std::move(server);

@@ -167,5 +167,5 @@ def test_metrics_are_added_and_removed(browser: Any, dashboard: Dashboard) -> No
         wait_for_charts(page, 4)
         assert page.locator(".chart h2").last.inner_text() == "host.cpu_busy_cores, cores"
         page.locator(".chart").first.get_by_text("Remove").click()
-        assert page.locator(".chart").count() == 3
+        assert page.locator(".chart").count() == 4
         assert page.remarks == []

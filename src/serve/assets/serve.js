@@ -112,7 +112,8 @@
   const runs = [...document.querySelectorAll("#chosen [data-run]")].map((li) => li.dataset.run);
   const select = document.getElementById("metric");
   const sinceTraining = document.getElementById("since-training");
-  const kFirst = ["gpu.utilization_ratio", "job.cpu_cores", "gpu.memory_used_bytes"];
+  const kFirst = ["gpu.utilization_ratio", "training.input_wait_ratio", "training.step_s",
+    "job.cpu_cores"];
   const shown = new Map(); // charts by metric
   const metrics = new Map(); // what the runs have, by name
   let view = null; // [from, to] that is looked at; null: all

@@ -114,6 +114,25 @@ timeval seconds_of(double seconds) {
   return time;
 }
 
+/// A request whose browser has left is its handler's alone.
+void free_if_left(evhttp_request* request) {
+  if (evhttp_request_get_connection(request) == nullptr) evhttp_request_free(request);
+}
+
+/// Calls a function whenever a descriptor can be read, until it is destroyed.
+class Watch {
+ public:
+  Watch(event_base* base, int fd, std::function<void()> react) : react_(std::move(react)) {
+    event_.reset(event_new(base, fd, EV_READ | EV_PERSIST, &Watch::call, this));
+    if (event_) event_add(event_.get(), nullptr);
+  }
+
+ private:
+  static void call(evutil_socket_t, short, void* self) { static_cast<Watch*>(self)->react_(); }
+  std::function<void()> react_;
+  UniqueHandle<EventTraits> event_;
+};
+
 /// Calls a function again and again, until it is destroyed.
 class Ticker {
  public:
@@ -136,10 +155,15 @@ struct HttpServer::Loop {
   UniqueHandle<HttpTraits> http;  // before `base` is freed
 };
 
-HttpServer::HttpServer(Options options, Handler handler, std::unique_ptr<Loop> loop)
-    : options_(std::move(options)), handler_(std::move(handler)), loop_(std::move(loop)) {}
+HttpServer::HttpServer(Options options, std::unique_ptr<Loop> loop,
+                       std::unique_ptr<AnsweringThread> answering)
+    : options_(std::move(options)), loop_(std::move(loop)), answering_(std::move(answering)) {}
 
-HttpServer::~HttpServer() = default;
+HttpServer::~HttpServer() {
+  // libevent frees those whose browser is still there.
+  for (const auto& [number, request] : waiting_) free_if_left(request);
+  for (evhttp_request* const request : streams_) free_if_left(request);
+}
 
 Result<std::unique_ptr<HttpServer>> HttpServer::open(Options options, Handler handler) {
   // libevent would print. A browser that leaves is an error of the write: SIGPIPE is the program's.
@@ -149,8 +173,10 @@ Result<std::unique_ptr<HttpServer>> HttpServer::open(Options options, Handler ha
   loop->base.reset(event_base_new());
   if (loop->base) loop->http.reset(evhttp_new(loop->base.get()));
   if (!loop->http) return fail(ErrorCode::kOutOfMemory, "no memory for an HTTP server");
+  auto answering = AnsweringThread::start(std::move(handler));
+  if (!answering) return forward_error(answering);
   std::unique_ptr<HttpServer> server(
-      new HttpServer(std::move(options), std::move(handler), std::move(loop)));
+      new HttpServer(std::move(options), std::move(loop), *std::move(answering)));
   if (const Status listens = server->listen(); !listens) return forward_error(listens);
   return server;
 }
@@ -207,10 +233,25 @@ void HttpServer::answer(evhttp_request* request) {
                                   "open the address that `unstarve serve` printed, with its "
                                   "token"));
   }
-  const Reply reply = handler_(parsed);
-  const bool is_asked = evhttp_request_get_command(request) == EVHTTP_REQ_GET;
-  if (reply.is_stream && is_asked) return begin_stream(request);
-  send(request, reply);
+  const bool is_stream = !options_.stream.empty() && parsed.path == options_.stream;
+  if (is_stream && evhttp_request_get_command(request) == EVHTTP_REQ_GET) {
+    return begin_stream(request);
+  }
+  if (is_stream) return send(request, Reply());
+  if (!answering_->ask(++last_number_, std::move(parsed))) {
+    return send(request, refuse(503, "too much is asked for at once"));
+  }
+  waiting_.emplace(last_number_, request);
+}
+
+void HttpServer::send_answers() {
+  for (const auto& [number, reply] : answering_->take()) {
+    const auto waiting = waiting_.find(number);
+    if (waiting == waiting_.end()) continue;
+    // Where the browser has left, this frees the request.
+    send(waiting->second, reply);
+    waiting_.erase(waiting);
+  }
 }
 
 void HttpServer::send(evhttp_request* request, const Reply& reply) {
@@ -296,6 +337,7 @@ Status HttpServer::run(const std::function<bool()>& is_stopped,
       quiet_s_ = 0;
     }
   });
+  const Watch answered(base, answering_->ready_fd(), [this] { send_answers(); });
   if (event_base_dispatch(base) < 0) return fail(ErrorCode::kIo, "the server's loop failed");
   return {};
 }

@@ -48,7 +48,6 @@ struct Reply {
   std::string policy = kOwnFilesOnly;  // Content-Security-Policy
   std::string file_name;               // not empty: the browser stores it under this name
   bool may_keep = false;               // a file that is the same for as long as the server lives
-  bool is_stream = false;              // it goes on: whatever news there are
 };
 
 inline Reply refuse(int status, std::string why) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/number_words.h"
 #include "compare/comparison.h"
 #include "report/compared/comparison_json.h"
 #include "report/compared/comparison_page.h"
@@ -94,6 +95,29 @@ Result<ColumnsWish> wish_of(const Request& request) {
   return wish;
 }
 
+/// Links to the runs that belong together with this one.
+std::string parts_html(const std::string& name, const std::vector<RunPart>& parts) {
+  if (parts.empty()) return {};
+  std::string links;
+  std::vector<std::string> names;
+  for (const RunPart& part : parts) {
+    if (names.size() < kRunsMax) names.push_back(part.name);
+    const std::string label = report::escape(part.label);
+    const bool is_this = part.name == name;
+    links += is_this ? fmt::format("<strong aria-current=\"page\">{}</strong>", label)
+                     : fmt::format("<a href=\"{}\">{}</a>",
+                                   report::escape(link_to("/run", "name", part.name)), label);
+    if (part.duration_s) links += " " + seconds_text(*part.duration_s);
+    links += " &middot; ";
+  }
+  return fmt::format(
+      "<nav class=\"top-facts\" aria-label=\"Runs that belong together\">{}<a href=\"{}\">over "
+      "each "
+      "other</a> &middot; <a href=\"{}\">compared</a></nav>\n",
+      links, report::escape(link_to_runs("/curves", names)),
+      report::escape(link_to_runs("/compare", names)));
+}
+
 std::string links_of(const std::string& name) {
   return fmt::format(
       "<nav class=\"top-facts\"><a href=\"/\">All runs</a> &middot; <a href=\"{}\">Every curve</a> "
@@ -142,11 +166,6 @@ Reply Routes::answer(const Request& request) {
   for (const auto& [path, answer] : kAddresses) {
     if (path == request.path) return (this->*answer)(request);
   }
-  if (request.path == "/api/live") {
-    Reply stream;
-    stream.is_stream = true;
-    return stream;
-  }
   constexpr const char* kScript = "text/javascript; charset=utf-8";
   constexpr const char* kStyle = "text/css; charset=utf-8";
   if (request.path == "/assets/unstarve.js") return asset(kScript, std::string(assets::script()));
@@ -175,7 +194,7 @@ Reply Routes::run(const Request& request) {
   const auto report = shelf_.report(name);
   if (!report) return page_of(report.error());
   Reply reply;
-  reply.body = report::render_html(**report, links_of(name));
+  reply.body = report::render_html(**report, links_of(name) + parts_html(name, shelf_.parts(name)));
   reply.policy = kNamedInThePage;
   return reply;
 }
@@ -222,13 +241,13 @@ Reply Routes::metrics_json(const Request& request) {
   const auto curves = shelf_.curves(std::string(request.value("run")));
   if (!curves) return text_of(curves.error());
   Json document = {{"schema", "unstarve.metrics/1"}, {"metrics", Json::array()}};
-  for (const Curve& curve : (*curves)->all()) {
-    document["metrics"].push_back({{"name", curve.metric.name},
-                                   {"subject", curve.metric.subject},
-                                   {"unit", curve.metric.unit},
-                                   {"description", curve.metric.description},
-                                   {"source", curve.metric.source},
-                                   {"samples", curve.series.t_s.size()}});
+  for (const Curve* const curve : (*curves)->all()) {
+    document["metrics"].push_back({{"name", curve->metric.name},
+                                   {"subject", curve->metric.subject},
+                                   {"unit", curve->metric.unit},
+                                   {"description", curve->metric.description},
+                                   {"source", curve->metric.source},
+                                   {"samples", curve->series.t_s.size()}});
   }
   return json_reply(report::json_text(document));
 }
@@ -245,6 +264,7 @@ Reply Routes::series(const Request& request) {
     for (const Curve* const curve :
          (*curves)->find(request.value("metric"), request.value("subject"))) {
       found.push_back({name, curve->metric, curve->series});
+      found.back().series.training_from_s = (*curves)->training_from_s();
     }
   }
   if (found.empty()) return refuse(kNotFound, "none of these runs has such a metric");

@@ -23,16 +23,26 @@ Status Curves::update(const std::string& run_dir) {
   if (samples_ > kSamplesMax) *this = Curves();
   if (const Status read = read_metrics(*run); !read) return read;
   if (const Status read = read_samples(*run); !read) return read;
-  const Reading<double> training_from_s = report::training_from_s(*run);
-  for (Curve& curve : curves_) curve.series.training_from_s = training_from_s;
+  if (const Status read = steps_.update(*run); !read) return read;
+  training_from_s_ = report::training_from_s(*run);
   return {};
+}
+
+std::vector<const Curve*> Curves::all() const {
+  std::vector<const Curve*> all;
+  for (const std::vector<Curve>* const some : {&curves_, &steps_.all()}) {
+    for (const Curve& curve : *some) {
+      if (!curve.series.t_s.empty()) all.push_back(&curve);
+    }
+  }
+  return all;
 }
 
 std::vector<const Curve*> Curves::find(std::string_view metric, std::string_view subject) const {
   std::vector<const Curve*> found;
-  for (const Curve& curve : curves_) {
-    if (curve.metric.name != metric) continue;
-    if (subject.empty() || curve.metric.subject == subject) found.push_back(&curve);
+  for (const Curve* const curve : all()) {
+    if (curve->metric.name != metric) continue;
+    if (subject.empty() || curve->metric.subject == subject) found.push_back(curve);
   }
   return found;
 }

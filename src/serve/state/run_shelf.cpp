@@ -54,6 +54,24 @@ Result<std::string> RunShelf::find(const std::string& name) {
   return std::move(place->path);
 }
 
+std::vector<RunPart> RunShelf::parts(const std::string& name) const {
+  const std::vector<runs::Entry> entries = runs::entries_of(collection_);
+  const auto entry = std::find_if(entries.begin(), entries.end(), [&](const runs::Entry& one) {
+    return one.name == name || std::any_of(one.runs.begin(), one.runs.end(), [&](const auto* run) {
+             return run->summary.name == name;
+           });
+  });
+  std::vector<RunPart> parts;
+  if (entry == entries.end() || entry->runs.size() < 2) return parts;
+  for (const runs::CollectedRun* const run : entry->runs) {
+    const std::string& path = run->summary.name;
+    const std::string folder = path.substr(path.rfind('/') + 1);
+    parts.push_back(
+        {path, entry->has_stages() ? run->summary.stage : folder, run->summary.duration_s});
+  }
+  return parts;
+}
+
 RunShelf::Kept& RunShelf::kept(const std::string& name) {
   const auto known = std::find_if(kept_.begin(), kept_.end(),
                                   [&name](const Kept& one) { return one.name == name; });

@@ -15,6 +15,13 @@
 
 namespace unstarve::serve {
 
+/// A run among several that belong together.
+struct RunPart {
+  std::string name;   // by which it is asked for
+  std::string label;  // its stage, or the folder of a trial
+  Reading<double> duration_s = {};
+};
+
 /// The runs of a folder, with what was read of the last few, for as long as their files are the
 /// same. Nothing outside of the folder is found: a name is one that the folder's list has.
 class RunShelf {
@@ -29,6 +36,9 @@ class RunShelf {
   Result<std::vector<runs::ListedRun>> list();
   /// The path of a run, or of runs that belong together, by its name there. Errors: kNotFound.
   Result<std::string> find(const std::string& name);
+  /// All runs of what `name` is or belongs to, in the order in which they began: the stages of a
+  /// job, the runs of a search. Empty for a run alone.
+  std::vector<RunPart> parts(const std::string& name) const;
   /// Diagnosed. Errors: kNotFound; the run cannot be read.
   Result<std::shared_ptr<const report::Report>> report(const std::string& name);
   /// Errors: likewise.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import random
@@ -30,7 +31,7 @@ HOSTILE = "a b&c=\"d'<script>alert(1)</script>"
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("served") / "runs"
     folder.mkdir()
-    for name in RUNS:
+    for name in (*RUNS, "late_rank_host"):
         recorded(name, folder)
     shutil.copytree(folder / RUNS[1], folder / HOSTILE.replace("/", "_"))
     return folder
@@ -117,6 +118,59 @@ def test_curves_of_two_runs_lie_over_each_other(dashboard: Dashboard) -> None:
     assert picture.tag.endswith("svg")
     part = dashboard.json("/api/series", **wish, **{"from": 1, "to": 3})
     assert (part["from_s"], part["to_s"]) == (1, 3)
+
+
+def test_ranks_lie_over_each_other(dashboard: Dashboard, folder: Path) -> None:
+    ranks = {}
+    for metric in ("training.step_s", "training.input_wait_ratio"):
+        told = dashboard.json("/api/series", run="late_rank_host", metric=metric, points=1)
+        ranks[metric] = {series["subject"]: series for series in told["series"]}
+        assert sorted(ranks[metric]) == ["rank 0", "rank 1"]
+    with sqlite3.connect(folder / "late_rank_host/run.sqlite") as store:
+        by_process = store.execute(
+            "SELECT avg(end_ns - start_ns) / 1e9, count(*) FROM step GROUP BY pid"
+        ).fetchall()
+    steps = sorted(series["mean"][0] for series in ranks["training.step_s"].values())
+    assert steps == pytest.approx(sorted(mean for mean, _ in by_process))
+    for series in ranks["training.input_wait_ratio"].values():
+        assert 0 <= series["min"][0] <= series["max"][0] <= 1
+
+
+def test_waits_of_steps_are_those_of_the_store(dashboard: Dashboard, folder: Path) -> None:
+    told = dashboard.json(
+        "/api/series", run="images", metric="training.input_wait_ratio", points=4000
+    )
+    (series,) = told["series"]
+    with sqlite3.connect(folder / "images/run.sqlite") as store:
+        steps = store.execute("SELECT start_ns, end_ns FROM step ORDER BY end_ns").fetchall()
+        waits = store.execute("SELECT start_ns, end_ns FROM wait").fetchall()
+
+    def share(start: int, end: int) -> float:
+        inside = (max(min(to, end) - max(begin, start), 0) for begin, to in waits)
+        return float(min(sum(inside) / (end - start), 1))
+
+    shares = [share(*step) for step in steps]
+    assert max(v for v in series["max"] if v is not None) == pytest.approx(max(shares))
+    assert min(v for v in series["min"] if v is not None) == pytest.approx(min(shares))
+
+
+def test_stages_of_a_job_lead_to_each_other(tmp_path: Path) -> None:
+    job = tmp_path / "runs" / "job"
+    for stage, name in (("prepare", "images"), ("train", "late_files")):
+        recorded(name, job).rename(job / stage)
+        with sqlite3.connect(job / stage / "run.sqlite") as store:
+            store.execute("INSERT OR REPLACE INTO run VALUES ('stage', ?)", (stage,))
+    with serving(tmp_path / "runs") as server:
+        listed = [run["name"] for run in server.json("/api/runs")["runs"]]
+        assert sorted(listed) == ["job/prepare", "job/train"]
+        page = server.get("/run", name="job")
+        links = re.findall(r'href="(/run[^"]*)">(\w+)</a>', page)
+        assert [label for _, label in links] == ["prepare", "train"]
+        stage = server.get(html.unescape(links[0][0]))
+        assert '<strong aria-current="page">prepare</strong>' in stage
+        both = re.search(r'href="(/compare[^"]*)">compared', stage)
+        assert both is not None
+        assert "prepare" in server.get(html.unescape(both[1]))
 
 
 def test_hostile_names_are_text_everywhere(dashboard: Dashboard) -> None:
