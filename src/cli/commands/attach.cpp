@@ -8,6 +8,8 @@
 #include "cli/console/files.h"
 #include "cli/console/terminal.h"
 #include "cli/options/cost_options.h"
+#include "host/host_files.h"
+#include "host/process_names.h"
 #include "launch/run_folder.h"
 #include "launch/watching/observed_job.h"
 #include "report/html/page.h"
@@ -73,9 +75,10 @@ Status attach(AttachOptions& options, const CommandContext& context) {
   if (!rates) return forward_error(rates);
   options.rates = *std::move(rates);
   if (Status json = check_writable(options.json); !json) return json;
-  const auto run_dir = options.out.empty()
-                           ? launch::make_run_folder("runs", launch::command_of(options.pid))
-                           : Result<std::string>(options.out);
+  const auto run_dir =
+      options.out.empty()
+          ? launch::make_run_folder("runs", host::command_of(options.pid, host::HostFiles()))
+          : Result<std::string>(options.out);
   if (!run_dir) return forward_error(run_dir);
   launch::AttachOptions watched;
   watched.pid = options.pid;

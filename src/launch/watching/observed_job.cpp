@@ -22,6 +22,7 @@
 #include "device/monitor/open_gpu_monitor.h"
 #include "host/host_files.h"
 #include "host/process_identity.h"
+#include "host/process_names.h"
 #include "isolation/trial_processes.h"
 #include "launch/run_folder.h"
 #include "launch/watching/circumstances.h"
@@ -235,19 +236,6 @@ void wait_for_leave(const AttachOptions& options, int signals) {
 
 }  // namespace
 
-std::vector<std::string> command_of(pid_t pid) {
-  // A stream throws where the process ends meanwhile.
-  const std::string text =
-      host::HostFiles().read(fmt::format("/proc/{}/cmdline", pid)).value_or(std::string());
-  std::vector<std::string> words;
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t end = std::min(text.find('\0', from), text.size());
-    words.push_back(text.substr(from, end - from));
-    from = end + 1;
-  }
-  return words;
-}
-
 Result<observe::ObservationReport> watch_process(const Installation& parts,
                                                  const AttachOptions& options) {
   if (options.pid <= 0 || (::kill(options.pid, 0) != 0 && errno != EPERM)) {
@@ -256,7 +244,8 @@ Result<observe::ObservationReport> watch_process(const Installation& parts,
   const SteadyClock clock;
   const host::HostFiles files;
   auto writer = trace::RunWriter::create(
-      options.run_dir, describe_run(options.run_dir, command_of(options.pid), clock), {});
+      options.run_dir, describe_run(options.run_dir, host::command_of(options.pid, files), clock),
+      {});
   if (!writer) return forward_error(writer);
   (*writer)->put("attached_pid", std::to_string(options.pid));
   auto monitor = open_monitor(parts, nullptr, visible_devices(options.pid), clock);

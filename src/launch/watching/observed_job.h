@@ -72,7 +72,4 @@ struct AttachOptions {
 Result<observe::ObservationReport> watch_process(const Installation& parts,
                                                  const AttachOptions& options);
 
-/// The words of a running process's command; empty where they cannot be read.
-std::vector<std::string> command_of(pid_t pid);
-
 }  // namespace unstarve::launch

@@ -30,12 +30,21 @@ struct LiveGpu {
   std::vector<double> curve;  // its utilisation, a value a second, oldest first; NaN: none was read
 };
 
+/// A process with a context on a GPU.
+struct GpuProcess {
+  std::int64_t pid = 0;      // as the driver tells it
+  std::string user = {};     // empty: not known
+  std::string command = {};  // without secrets; empty: not known
+  Reading<double> memory_bytes = {};
+};
+
 /// A GPU of this machine that no watched job has.
 struct OtherGpu {
   LiveGpu gpu;
   std::string name;
   Reading<double> memory_total_bytes;
-  Reading<std::int64_t> processes;  // with a context on it
+  Reading<std::int64_t> processes;            // with a context on it
+  std::vector<GpuProcess> process_list = {};  // these, the one with the most memory first
 };
 
 /// A watched job as it is now. Shares and rates are of the last seconds.

@@ -30,11 +30,22 @@ LiveDocument gpu_json(const LiveGpu& gpu) {
           {"power_w", live_reading(gpu.power_w)}};
 }
 
+LiveDocument known_text(const std::string& text) {
+  return text.empty() ? LiveDocument(nullptr) : LiveDocument(text);
+}
+
 LiveDocument other_gpu_json(const OtherGpu& other) {
   LiveDocument object = gpu_json(other.gpu);
   object["name"] = other.name;
   object["memory_total_bytes"] = live_reading(other.memory_total_bytes);
   object["processes"] = live_reading(other.processes);
+  object["process_list"] = LiveDocument::array();
+  for (const GpuProcess& process : other.process_list) {
+    object["process_list"].push_back({{"pid", process.pid},
+                                      {"user", known_text(process.user)},
+                                      {"command", known_text(process.command)},
+                                      {"memory_used_bytes", live_reading(process.memory_bytes)}});
+  }
   return object;
 }
 

@@ -204,6 +204,20 @@ std::vector<std::string> render_jobs(std::span<const LiveJob> jobs, const TextOp
   return all;
 }
 
+namespace {
+
+/// "4711  ada  38.0 GB  python train.py", below the GPU's line.
+std::string process_line(const GpuProcess& process, const TextOptions& options) {
+  std::string text = std::to_string(process.pid);
+  if (!process.user.empty()) text += "  " + process.user;
+  if (process.memory_bytes) text += "  " + bytes_text(*process.memory_bytes);
+  if (!process.command.empty()) text += "  " + process.command;
+  return std::string(kNameWidth, ' ') +
+         clip(printable(text, options), options.width - kNameWidth, options);
+}
+
+}  // namespace
+
 std::vector<std::string> render_other_gpus(std::span<const OtherGpu> gpus,
                                            const TextOptions& options) {
   std::vector<std::string> lines;
@@ -217,6 +231,10 @@ std::vector<std::string> render_other_gpus(std::span<const OtherGpu> gpus,
     }
     lines.push_back(curve_line(fmt::format("GPU {}", one.gpu.index), one.gpu.curve, words,
                                Tone::kBusy, options));
+    constexpr std::size_t kMostNamed = 3;
+    for (std::size_t i = 0; i < std::min(one.process_list.size(), kMostNamed); ++i) {
+      lines.push_back(process_line(one.process_list[i], options));
+    }
   }
   return lines;
 }

@@ -4,9 +4,12 @@
 #include <limits>
 #include <utility>
 
+#include "base/shell_word.h"
 #include "base/units.h"
 #include "device/monitor/open_gpu_monitor.h"
+#include "host/process_names.h"
 #include "sink/recent/recent_job.h"
+#include "trace/text/secrets.h"
 
 namespace unstarve::sink {
 
@@ -48,6 +51,29 @@ std::vector<report::OtherGpu> OtherGpus::look(std::span<const report::LiveJob> j
   return others;
 }
 
+std::vector<report::GpuProcess> OtherGpus::named(
+    const std::vector<device::GpuProcess>& processes) const {
+  const bool can_name = host::has_machine_numbers(files_);
+  std::vector<report::GpuProcess> named;
+  for (const device::GpuProcess& process : processes) {
+    report::GpuProcess one;
+    one.pid = process.pid;
+    one.memory_bytes = as_double(process.memory_used_bytes);
+    if (can_name) {
+      one.user = host::user_of(process.pid, files_);
+      for (const std::string& word :
+           trace::without_secrets(host::command_of(process.pid, files_))) {
+        one.command += (one.command.empty() ? "" : " ") + shell_word(word);
+      }
+    }
+    named.push_back(std::move(one));
+  }
+  std::stable_sort(named.begin(), named.end(), [](const auto& a, const auto& b) {
+    return a.memory_bytes.value_or(0) > b.memory_bytes.value_or(0);
+  });
+  return named;
+}
+
 report::OtherGpu OtherGpus::read(const device::GpuDescription& gpu, std::int64_t curve_s) {
   report::OtherGpu other;
   other.name = gpu.name;
@@ -63,6 +89,7 @@ report::OtherGpu OtherGpus::read(const device::GpuDescription& gpu, std::int64_t
     other.gpu.power_w = readings->power_w;
     if (readings->processes) {
       other.processes = static_cast<std::int64_t>(readings->processes->size());
+      other.process_list = named(*readings->processes);
     } else {
       other.processes = readings->processes.why_absent();
     }

@@ -3,8 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
+#include "base/testing/test_folder.h"
 #include "base/units.h"
 #include "report/live/live_screen.h"
 
@@ -34,7 +38,7 @@ class TwoGpus final : public device::GpuMonitor {
     if (index == 1) return readings;
     readings.utilization_ratio = 0.25;
     readings.memory_used_bytes = 40;
-    readings.processes = std::vector<device::GpuProcess>(2);
+    readings.processes = std::vector<device::GpuProcess>{{11, 10}, {12, 30}};
     return readings;
   }
   Result<std::vector<device::UtilizationSample>> utilization_samples(std::int32_t) override {
@@ -80,15 +84,57 @@ TEST(OtherGpus, CurvesHaveAValueASecond) {
   EXPECT_THAT(gpus.look({}, 3).front().gpu.curve, ElementsAre(0.25, 0.25, 0.25));
 }
 
+/// A machine with the process 12, whose namespace of processes is `names`.
+void write_process(const std::string& root, const std::string& names) {
+  std::filesystem::create_directories(root + "/proc/12");
+  std::filesystem::create_directories(root + "/proc/self/ns");
+  std::filesystem::create_symlink(names, root + "/proc/self/ns/pid");
+  std::ofstream(root + "/proc/12/cmdline")
+      << std::string_view("python\0train it.py\0--api-key\0hunter2\0", 37);
+  std::ofstream(root + "/proc/12/status") << "Name:\tpython\nUid:\t987654\t987654\n";
+}
+
+TEST(OtherGpus, NamesTheProcessesThatHaveThem) {
+  const TestFolder root;
+  write_process(root.path(), "pid:[4026531836]");
+  ManualClock clock(kSecondNs);
+  OtherGpus gpus(clock, std::make_unique<TwoGpus>(), host::HostFiles(root.path()));
+  const auto others = gpus.look({}, 60);
+  ASSERT_THAT(others.front().process_list, SizeIs(2));
+  const report::GpuProcess& first = others.front().process_list.front();
+  EXPECT_EQ(first.pid, 12);
+  EXPECT_EQ(first.user, "987654");
+  EXPECT_EQ(first.command, "python 'train it.py' --api-key '***'");
+  EXPECT_EQ(others.front().process_list.back().command, "");  // it has ended
+  report::TextOptions options;
+  options.width = 40;
+  const auto lines = report::render_other_gpus(others, options);
+  ASSERT_THAT(lines, SizeIs(5));
+  EXPECT_THAT(lines[2], HasSubstr("12  987654  30 B  python"));
+  for (const std::string& line : lines) EXPECT_LE(report::display_width(line), 40);
+  const auto said = nlohmann::json::parse(report::live_json({}, &others));
+  EXPECT_EQ(said["other_gpus"][0]["process_list"][0]["pid"], 12);
+  EXPECT_EQ(said["other_gpus"][0]["process_list"][1]["command"], nullptr);
+}
+
+TEST(OtherGpus, AContainersNumbersNameNobody) {
+  const TestFolder root;
+  write_process(root.path(), "pid:[4026532999]");
+  ManualClock clock(kSecondNs);
+  OtherGpus gpus(clock, std::make_unique<TwoGpus>(), host::HostFiles(root.path()));
+  EXPECT_EQ(gpus.look({}, 60).front().process_list.front().command, "");
+  EXPECT_EQ(gpus.look({}, 60).front().process_list.front().user, "");
+}
+
 TEST(OtherGpus, WhatIsNotReadIsSaidSo) {
   ManualClock clock(kSecondNs);
   OtherGpus gpus(clock, std::make_unique<TwoGpus>());
   const auto others = gpus.look({}, 60);
   report::TextOptions options;
   const auto lines = report::render_other_gpus(others, options);
-  ASSERT_THAT(lines, SizeIs(3));
+  ASSERT_THAT(lines, SizeIs(5));
   EXPECT_THAT(lines[1], HasSubstr("2 processes"));
-  EXPECT_THAT(lines[2], HasSubstr("not read"));
+  EXPECT_THAT(lines[4], HasSubstr("not read"));
   for (const std::string& line : lines) EXPECT_LE(report::display_width(line), 80);
   const auto said = nlohmann::json::parse(report::live_json({}, &others));
   EXPECT_EQ(said["other_gpus"][0]["processes"], 2);
