@@ -62,6 +62,7 @@ Status StepCurves::read_steps(const trace::RunReader& run) {
     if (!rows) return forward_error(rows);
     for (const auto& [row, step] : *rows) {
       last_step_ = row;
+      if (step.index == 0) continue;  // it holds imports and set-up
       add(step, started_ns, training_of(step.pid, run));
     }
     if (rows->size() < kRows) return {};

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <set>
 #include <utility>
 
 #include "sink/wire/gpu_subject.h"
@@ -46,24 +45,31 @@ Status RecentJob::takes(const Sample& sample) {
 
 Status RecentJob::takes(const trace::StepRow& step) {
   steps_ = std::max(steps_, step.index + 1);
+  step_ended_ns_ = std::max(step_ended_ns_, step.when.end_ns);
+  progressed(step.when.end_ns);
+  stepping_.insert(step.pid);
+  // A process's first step begins with its hook, and holds imports and set-up.
+  if (step.index == 0) return {};
   Second& second = seconds_[second_of(step.when.end_ns)];
   ++second.steps;
   second.step_ns += step.when.duration_ns();
   second.samples += step.samples.value_or(0);
   spread(step.when, [&step](Second& part, std::int64_t ns) { part.trained_ns[step.pid] += ns; });
-  step_ended_ns_ = std::max(step_ended_ns_, step.when.end_ns);
-  progressed(step.when.end_ns);
   return {};
 }
 
 Status RecentJob::takes(const trace::WaitRow& wait) {
-  spread(wait.when, [](Second& part, std::int64_t ns) { part.waiting_ns += ns; });
+  if (stepping_.contains(wait.pid)) {
+    spread(wait.when, [](Second& part, std::int64_t ns) { part.waiting_ns += ns; });
+  }
   progressed(wait.when.end_ns);
   return {};
 }
 
 Status RecentJob::takes(const trace::SyncRow& sync) {
-  spread(sync.when, [](Second& part, std::int64_t ns) { part.blocked_ns += ns; });
+  if (stepping_.contains(sync.pid)) {
+    spread(sync.when, [](Second& part, std::int64_t ns) { part.blocked_ns += ns; });
+  }
   return {};
 }
 

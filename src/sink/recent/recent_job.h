@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,7 +84,8 @@ class RecentJob final : public Sink {
   Reading<double> latest(const std::string& metric, const std::string& subject) const;
 
   RunStart run_;
-  std::map<std::int64_t, Second> seconds_;                                 // since the run began
+  std::map<std::int64_t, Second> seconds_;  // since the run began
+  std::set<std::int64_t> stepping_;         // processes behind their first step
   std::map<std::pair<std::string, std::string>, Reading<double>> latest_;  // metric, subject
   std::int64_t steps_ = 0;
   std::int64_t progress_ns_ = 0;    // the last sign of it; 0: none

@@ -81,6 +81,22 @@ TEST_F(Recent, SaysWhatTheTimeOfTheLastSecondsGoesTo) {
   EXPECT_TRUE(std::isnan(job.waiting_curve[40]));
 }
 
+TEST_F(Recent, AFirstStepIsStartUp) {
+  wait(8, 9.5);
+  step(0, 0, 9.6);
+  EXPECT_FALSE(look(9.7).waiting);
+  EXPECT_FALSE(look(9.7).step_s);
+  for (int i = 0; i < 20; ++i) {
+    wait(9.6 + i * 0.02, 9.6 + i * 0.02 + 0.015);
+    step(i + 1, 9.6 + i * 0.02, 9.6 + (i + 1) * 0.02);
+  }
+  const report::LiveJob job = look(10);
+  EXPECT_EQ(job.steps, 21);
+  EXPECT_NEAR(*job.step_s, 0.02, 1e-6);
+  EXPECT_NEAR(*job.waiting, 0.75, 1e-6);
+  EXPECT_NEAR(*job.samples_per_s, 1600, 1);
+}
+
 TEST_F(Recent, TwoRanksShareTheTime) {
   for (int i = 0; i < 20; ++i) {
     wait(i, i + 0.5);
