@@ -210,6 +210,25 @@ std::string folder_of(const advise::JobFacts& job) {
              : std::string();
 }
 
+/// What is drawn over time but the curves.
+void add_times(const examine::Examination& examined, std::int64_t started_ns, Report& report) {
+  report.training_from_s = training_from_s(examined, started_ns);
+  report.tracks = tracks_of(examined, started_ns);
+  report.shares = diagnose::partition_over_time(examined.recording->partitioned);
+  report.shares.span.start_ns -= started_ns;
+  report.shares.span.end_ns -= started_ns;
+}
+
+/// Of a trace, whose clock begins anywhere: when the first step or operation of a device began.
+std::int64_t begin_of(const trace::Timeline& timeline) {
+  std::int64_t begin_ns = std::numeric_limits<std::int64_t>::max();
+  if (!timeline.steps.empty()) begin_ns = timeline.steps.front().when.start_ns;
+  if (!timeline.device_ops.empty()) {
+    begin_ns = std::min(begin_ns, timeline.device_ops.front().start_ns);
+  }
+  return begin_ns;
+}
+
 /// What is known of a trace that somebody else recorded.
 RunFacts trace_facts(const trace::Timeline& timeline) {
   RunFacts facts;
@@ -226,6 +245,7 @@ Report make_report(const examine::Examination& examined) {
   report.advice = examined.advice;
   if (examined.run_dir.empty()) {
     report.facts = trace_facts(examined.recording->timeline);
+    add_times(examined, begin_of(examined.recording->timeline), report);
     return report;
   }
   const auto run = trace::RunReader::open(examined.run_dir);
@@ -246,8 +266,7 @@ Report make_report(const examine::Examination& examined) {
   report.facts.folder = folder_of(examined.job);
   report.facts.loaders = advise::which_loaders(examined.job);
   if (!report.diagnosis.partition) report.facts.no_steps = examined.no_steps;
-  report.training_from_s = training_from_s(examined, run->number("started_ns"));
-  report.tracks = tracks_of(examined, run->number("started_ns"));
+  add_times(examined, run->number("started_ns"), report);
   report.own_cost = watching_cost(*run, examined.observed);
   add_curve(*run, examine::kBefore, examined.gpu, report);
   if (!report.utilization.empty()) {

@@ -135,7 +135,7 @@ std::vector<Track> tracks_of(const examine::Examination& examined, std::int64_t 
   const job::Rank& rank = job.rank();
   const Clock clock(started_ns);
   std::vector<Track> tracks = {steps_track(rank, clock), evaluation_track(rank, clock),
-                               work_track(rank, "saving", kSaves, clock),
+                               work_track(rank, kSavingTrack, kSaves, clock),
                                work_track(rank, "torch.compile", kCompilations, clock),
                                work_track(rank, "Python's garbage collector", kCollections, clock)};
   const auto& findings = examined.diagnosis.findings;

@@ -8,6 +8,9 @@
 
 namespace unstarve::report {
 
+/// The label of the track of saved files.
+inline constexpr const char* kSavingTrack = "saving";
+
 /// What the curves of a run are drawn beside: its steps, what else it did than train, what its
 /// findings speak of, and errors of a GPU. Tracks in which nothing happened are left out.
 std::vector<Track> tracks_of(const examine::Examination& examined, std::int64_t started_ns);

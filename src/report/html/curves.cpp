@@ -9,6 +9,7 @@
 #include "report/html/scale.h"
 #include "report/html/sections.h"
 #include "report/html/tracks.h"
+#include "report/tracks.h"
 #include "report/words/words.h"
 
 namespace unstarve::report {
@@ -142,7 +143,7 @@ std::string time_axis_html(const Scale& time) {
 std::string points_json(const std::vector<Points>& all, const Scale& time,
                         const BucketRange& whole) {
   std::string text =
-      fmt::format("{{\"from\":{:.3f},\"to\":{:.3f},\"start\":{:.3f},\"end\":{:.3f},\"curves\":[",
+      fmt::format("{{\"from\":{:.6f},\"to\":{:.6f},\"start\":{:.6f},\"end\":{:.6f},\"curves\":[",
                   whole.start_s, std::max(whole.end_s, time.high), time.low, time.high);
   const auto thousandths = [](double ratio) {
     return std::lround(std::clamp(ratio, 0.0, 1.0) * 1e3);
@@ -169,10 +170,11 @@ struct Plots {
   Scale time;                  // without them
 };
 
-/// When the last of it ended that is the job's own: a step, a checkpoint behind it.
+/// When the last of it ended, where it is a part of the training: a step, a checkpoint behind it.
 double end_of(const Track& track) {
-  const bool own = track.kind == "step" || track.kind == "evaluation" || track.kind == "work";
-  return own && !track.stretches.empty() ? track.stretches.back().end_s : 0;
+  const bool trains =
+      track.kind == "step" || track.kind == "evaluation" || track.label == kSavingTrack;
+  return trains && !track.stretches.empty() ? track.stretches.back().end_s : 0;
 }
 
 Plots plots_of(const Report& report) {
@@ -193,11 +195,9 @@ Plots plots_of(const Report& report) {
   plots.all = common_range(ends, kBuckets);
   const bool folds = report.training_from_s && plots.all.start_s < 0 && plots.all.end_s > 0;
   plots.time = {folds ? 0 : plots.all.start_s, plots.all.end_s};
-  if (folds && !plots.series.empty()) {
-    double trained_s = training_end_s(plots.series);
-    for (const Track& track : plots.tracks) trained_s = std::max(trained_s, end_of(track));
-    plots.time.high = std::min(plots.time.high, trained_s);
-  }
+  double trained_s = training_end_s(plots.series);
+  for (const Track& track : plots.tracks) trained_s = std::max(trained_s, end_of(track));
+  if (folds && trained_s > 0) plots.time.high = std::min(plots.time.high, trained_s);
   return plots;
 }
 
@@ -256,7 +256,8 @@ std::string html_utilization(const Report& report) {
     drawn +=
         fmt::format("<p class=\"how\">Meanwhile in {}:</p>\n", escape(plots.series.front().label));
   }
-  text += drawn + tracks_html(plots.tracks, time) + time_axis_html(time) + "</div>\n";
+  text += drawn + shares_html(report.shares, report.training_from_s.value_or(0), time) +
+          tracks_html(plots.tracks, time) + time_axis_html(time) + "</div>\n";
   if (!points.empty()) {
     text +=
         "<p class=\"note\">As the driver reports it: the part of its window in which any kernel "

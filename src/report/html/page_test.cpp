@@ -199,7 +199,8 @@ TEST(Page, FoldsTheStartUpAndAlignsTracksWithTheCurves) {
   const std::string page = render_html(folded_report());
   EXPECT_THAT(page, HasSubstr("Folded: 2.00 s of start-up, imports and warm-up before it, and "
                               "300 ms after the last step. "));
-  EXPECT_THAT(page, HasSubstr("{\"from\":-2.000,\"to\":9.900,\"start\":0.000,\"end\":9.600,"));
+  EXPECT_THAT(
+      page, HasSubstr("{\"from\":-2.000000,\"to\":9.900000,\"start\":0.000000,\"end\":9.600000,"));
   EXPECT_EQ(count_of(page, "<svg class=\"timed\" viewBox=\"0 0 1000 100\""), 5U);
   EXPECT_THAT(page, HasSubstr("aria-label=\"waiting for &lt;b&gt;: 79 % of the time\""));
   // The first wait begins 0.05 s behind the start of the training.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/units.h"
 #include "report/html/escape.h"
 
 namespace unstarve::report {
@@ -100,6 +101,39 @@ std::string start_up_svg(const Scale& time) {
       "<rect class=\"start-up\" x=\"{0}\" width=\"{1}\" height=\"{2}\"/>"
       "<rect class=\"start-up\" x=\"{3}\" width=\"{4}\" height=\"{2}\"/>",
       kFarLeft, -kFarLeft, kPlotHeight, kPlotWidth, kFarRight - kPlotWidth);
+}
+
+std::string shares_html(const diagnose::PartitionOverTime& shares, double from_s,
+                        const Scale& time) {
+  if (shares.parts.empty()) return {};
+  const std::size_t pieces = shares.parts.front().shares.size();
+  const double start_s = static_cast<double>(shares.span.start_ns) * kSecondsPerNs - from_s;
+  const double width_s = static_cast<double>(shares.span.duration_ns()) * kSecondsPerNs /
+                         static_cast<double>(std::max<std::size_t>(pieces, 1));
+  std::vector<double> below(pieces, 0);
+  std::string paths;
+  for (const diagnose::PartitionOverTime::Part& part : shares.parts) {
+    std::string path;
+    for (std::size_t i = 0; i < pieces; ++i) {
+      const double share = part.shares[i];
+      if (!(share > 0)) continue;
+      const double from = plot_x(time, start_s + static_cast<double>(i) * width_s);
+      const double to = plot_x(time, start_s + static_cast<double>(i + 1) * width_s);
+      path +=
+          fmt::format("M{:.1f} {:.1f}V{:.1f}H{:.1f}V{:.1f}z", from, kPlotHeight * (1 - below[i]),
+                      kPlotHeight * (1 - below[i] - share), to, kPlotHeight * (1 - below[i]));
+      below[i] += share;
+    }
+    paths += fmt::format("<path class=\"share {0}\" d=\"{1}\"><title>{0}</title></path>",
+                         escape(part.cause), path);
+  }
+  constexpr const char* kSaid = "the shares of each moment; the table has those of all of it";
+  return fmt::format(
+      "<figure class=\"track shares\"><figcaption><strong>where the time goes</strong> "
+      "<span>{0}</span></figcaption>\n<div class=\"plot\"><div></div><svg class=\"timed\" "
+      "viewBox=\"0 0 {1} {2}\" preserveAspectRatio=\"none\" role=\"img\" "
+      "aria-label=\"where the time goes: {0}\">{3}{4}</svg></div></figure>\n",
+      kSaid, kPlotWidth, kPlotHeight, start_up_svg(time), paths);
 }
 
 std::string tracks_html(const std::vector<Track>& tracks, const Scale& time) {

@@ -22,6 +22,11 @@ double plot_x(const Scale& time, double t_s);
 /// The grey ground of what is not the training.
 std::string start_up_svg(const Scale& time);
 
+/// The shares of each moment above each other, aligned with the curves. `from_s`: where the scale
+/// has its zero. Empty where there are none.
+std::string shares_html(const diagnose::PartitionOverTime& shares, double from_s,
+                        const Scale& time);
+
 /// A row for each track, aligned with the curves. Times are those of the scale.
 std::string tracks_html(const std::vector<Track>& tracks, const Scale& time);
 

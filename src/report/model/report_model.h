@@ -8,6 +8,7 @@
 #include "base/reading.h"
 #include "cost/cost.h"
 #include "diagnose/diagnosis/diagnosis.h"
+#include "diagnose/partition/over_time.h"
 #include "examine/stages/stages.h"
 #include "roofline/position/position.h"
 #include "trace/text/hook_text.h"
@@ -94,10 +95,11 @@ struct Report {
   diagnose::Diagnosis diagnosis;
   advise::Advice advice;
   std::vector<Verification> verification;
-  std::vector<Series> utilization;       // of the GPU; the first is the run that was diagnosed
-  std::vector<Track> tracks = {};        // of that run
-  Reading<double> training_from_s = {};  // likewise: see Series
-  std::vector<Fact> own_cost;            // what watching cost, in words and numbers
+  std::vector<Series> utilization;          // of the GPU; the first is the run that was diagnosed
+  std::vector<Track> tracks = {};           // of that run
+  diagnose::PartitionOverTime shares = {};  // likewise; its span on the clock of `tracks`, in ns
+  Reading<double> training_from_s = {};     // likewise: see Series
+  std::vector<Fact> own_cost;               // what watching cost, in words and numbers
   RunFacts facts;
   /// Where this is one run of several that belong together: all of them, as they began. The one
   /// that is reported is the longest.

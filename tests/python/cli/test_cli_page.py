@@ -8,7 +8,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from command_line import unstarve
+from command_line import ROOT, unstarve
 from recorded import recorded
 
 
@@ -53,3 +53,37 @@ def test_curves_begin_with_the_training(tmp_path: Path) -> None:
     assert "of start-up, imports and warm-up before it" in page
     mean = re.search(r"<strong>this run</strong> <span>mean ([0-9.]+) %", page)
     assert mean and float(mean[1]) > 60, "39 % with the imports"
+
+
+def areas_over_time(page: str) -> dict[str, float]:
+    """The part of the whole that each cause fills where the time goes is drawn over time."""
+    figure = re.search(r'<figure class="track shares">.*?</figure>', page, re.S)
+    assert figure is not None
+    areas = {}
+    for cause, path in re.findall(r'<path class="share (\w+)" d="([^"]*)"', figure[0]):
+        pieces = re.findall(r"M([-\d.]+) ([-\d.]+)V([-\d.]+)H([-\d.]+)V", path)
+        areas[cause] = sum(
+            (float(end) - float(start)) * (float(low) - float(high))
+            for start, low, high, end in pieces
+        ) / (1000 * 100)
+    return areas
+
+
+@pytest.mark.parametrize(
+    "trace", ["resnet50_num_workers_4_worker0.1623212756351.json.gz", "waits_for_gpu"]
+)
+def test_shares_over_time_add_up_to_those_of_the_whole(tmp_path: Path, trace: str) -> None:
+    """Of a real trace and of a run that was recorded all the time."""
+    source = ROOT / "tests/data/traces" / trace
+    command = ["diagnose", str(source), "--json"]
+    if not source.exists():
+        command = ["report", str(recorded(trace, tmp_path)), "--json", "-"]
+    page = tmp_path / "page.html"
+    done = unstarve(*command, "--html", str(page))
+    assert done.returncode == 0, done.stderr
+    partition = json.loads(done.stdout)["partition"]
+    drawn = areas_over_time(page.read_text())
+    scale = sum(drawn.values())  # the axis may go on a little behind the training
+    assert 0.9 < scale <= 1.001
+    for cause, share in partition.items():
+        assert drawn.get(cause, 0) / scale == pytest.approx(share, abs=0.01), cause
