@@ -211,8 +211,9 @@ CHECKS = (
         wheel_commands,
         where(
             *("pyproject.toml", "CMakeLists.txt", "src/*/CMakeLists.txt", "cmake/*"),
-            *("scripts/build_wheel.sh", "scripts/fetch_dependencies.sh", "tests/installed/*"),
+            *("scripts/build_wheel.sh", "scripts/fetch_dependencies.sh", "scripts/own_apt.sh"),
             *("requirements/wheel.txt", "requirements/bundled.txt", "requirements/build.txt"),
+            "tests/installed/*",
         ),
     ),
     # These take the wheel that the check before has made.
