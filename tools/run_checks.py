@@ -82,7 +82,7 @@ def room_commands(change: Change, preset: str, *test_presets: str) -> Commands:
 
 
 def python_commands(change: Change) -> Commands:
-    suites = ("python", "browser", "emulated", "installed", "starving")
+    suites = ("python", "browser", "emulated", "installed", "other_programs", "starving")
     tests = [f"tests/{suite}" for suite in suites]
     folders = ["python", "src", "examples", "tools", *tests, "tests/recordings", "bench"]
     typed = [name for name in folders if any((ROOT / name).rglob("*.py"))]
@@ -137,6 +137,10 @@ def torch_commands(change: Change) -> Commands:
     build = ["scripts/build.sh", "release"]
     test = "scripts/test_torch_version.sh"
     return [build, [test, "2.1"], [test, "2.5", "--emulated"], [test, "2.8"]]
+
+
+def other_programs_commands(change: Change) -> Commands:
+    return [["scripts/build.sh", "release"], ["scripts/test_other_programs.sh"]]
 
 
 def installed_commands(change: Change) -> Commands:
@@ -224,6 +228,18 @@ CHECKS = (
         where(
             *("python/*", "src/binding/*", "src/emulated/*", "requirements/torch-*"),
             *("scripts/test_torch_version.sh", "tools/cuda_stand_ins.py"),
+        ),
+    ),
+    Check(
+        "other-programs",
+        "MLflow, Trackio, SwanLab, Prometheus and tmux beside us",
+        other_programs_commands,
+        where(
+            *("src/sink/*", "src/serve/*", "src/report/live/*", "src/cli/console/*"),
+            *("src/cli/commands/run.cpp", "src/cli/commands/live/*"),
+            *("python/unstarve/hook/*", "tests/other_programs/*", "tests/python/command_line.py"),
+            *("tests/python/dashboards.py", "scripts/test_other_programs.sh", "scripts/own_apt.sh"),
+            "requirements/other-programs.txt",
         ),
     ),
     Check("stories", "tests that take long for what they show", stories_commands, nightly_alone),
