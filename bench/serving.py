@@ -25,7 +25,7 @@ from typing import Any
 from playwright.sync_api import Page, sync_playwright
 
 BUILD = Path(__file__).resolve().parents[1] / "build/release"
-DRAWN = "() => [...document.querySelectorAll('.plot-area')].filter((a) => a.graph).length >= 3"
+DRAWN = "() => [...document.querySelectorAll('.plot-area')].filter((a) => a.graph).length >= 4"
 CLOSER = """() => {
   const graph = document.querySelector('.plot-area').graph;
   const [from, to] = graph.xAxisRange();

@@ -15,6 +15,7 @@
 #include "trace/json/json_text.h"
 #include "trace/run_reader.h"
 #include "trace/run_series.h"
+#include "trace/text/characters.h"
 
 namespace unstarve::report {
 
@@ -34,11 +35,8 @@ std::string shown_command(const std::string& json_array) {
     line += shell_word(word.get<std::string>());
   }
   if (line.size() <= kCommandBytesMax) return line;
-  const std::size_t whole = line.size();
-  line.resize(kCommandBytesMax);
-  while (!line.empty() && (static_cast<unsigned char>(line.back()) & 0xC0) == 0x80) line.pop_back();
-  if (!line.empty() && static_cast<unsigned char>(line.back()) >= 0xC0) line.pop_back();
-  return line + fmt::format("... ({} bytes in all)", whole);
+  return fmt::format("{}... ({} bytes in all)", trace::first_bytes(line, kCommandBytesMax),
+                     line.size());
 }
 
 std::string shown_time(std::int64_t wall_ns) {

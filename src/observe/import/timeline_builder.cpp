@@ -4,6 +4,7 @@
 #include <charconv>
 #include <limits>
 
+#include "trace/text/characters.h"
 #include "trace/timeline/used_devices.h"
 
 namespace unstarve::observe {
@@ -41,14 +42,6 @@ std::int32_t small_number(std::optional<std::int64_t> first, std::string_view se
   const bool fits = value >= std::numeric_limits<std::int32_t>::min() &&
                     value <= std::numeric_limits<std::int32_t>::max();
   return fits ? static_cast<std::int32_t>(value) : -1;
-}
-
-/// The name, cut where it is absurdly long, between two UTF-8 characters.
-std::string_view bounded(std::string_view name) {
-  if (name.size() <= kLongestName) return name;
-  std::size_t end = kLongestName;
-  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;
-  return name.substr(0, end);
 }
 
 std::uint64_t eight_bytes(std::string_view text, std::size_t at) {
@@ -138,7 +131,7 @@ Status TimelineBuilder::add_phase(const EventFields& event) {
     ++open_events_;
     OpenEvent& opened = stack.emplace_back();
     opened.fields = event;
-    opened.name = std::string(bounded(event.name));
+    opened.name = std::string(trace::first_bytes(event.name, kLongestName));
     opened.start = *time;
     return {};
   }
@@ -174,7 +167,7 @@ Status TimelineBuilder::add_complete(const EventFields& event, Stretch when) {
     add_annotation(event, when);
     return {};
   }
-  const trace::NameId name = intern(bounded(event.name));
+  const trace::NameId name = intern(trace::first_bytes(event.name, kLongestName));
   if (name_bytes_ > limits_.name_bytes) {
     return fail(ErrorCode::kCorruptData, "more than {} bytes of different names",
                 limits_.name_bytes);

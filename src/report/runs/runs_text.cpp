@@ -18,6 +18,7 @@
 #include "report/terminal/table.h"
 #include "report/words/utf8.h"
 #include "report/words/words.h"
+#include "trace/text/characters.h"
 
 namespace unstarve::report {
 
@@ -49,7 +50,7 @@ std::string without_middle(const std::string& text, int width, const TextOptions
   const int kept_behind = width / 3;
   // A command may be long: only its end is looked at, from where a character begins.
   std::size_t from = text.size() - std::min(text.size(), 4 * static_cast<std::size_t>(width));
-  while (from < text.size() && (static_cast<unsigned char>(text[from]) & 0xC0U) == 0x80U) ++from;
+  while (from < text.size() && trace::continues_character(text[from])) ++from;
   std::string_view tail = std::string_view(text).substr(from);
   while (display_width(tail) > kept_behind) {
     from += decode_at(text, from).bytes;

@@ -7,6 +7,7 @@
 #include "report/headline.h"
 #include "report/words/utf8.h"
 #include "runs/cluster/job_records.h"
+#include "trace/text/characters.h"
 #include "trace/text/packed_text.h"
 
 namespace unstarve::report {
@@ -17,10 +18,7 @@ using Json = nlohmann::ordered_json;
 
 /// Its first `bytes`, without half a character.
 std::string cut(const std::string& text, std::size_t bytes) {
-  if (text.size() <= bytes) return text;
-  std::size_t end = bytes;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  return text.substr(0, end) + "...";
+  return text.size() <= bytes ? text : std::string(trace::first_bytes(text, bytes)) + "...";
 }
 
 /// Only what is known.

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cctype>
 
+#include "trace/text/characters.h"
+
 namespace unstarve::report {
 namespace {
-
-bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 /// Of a path as well, which is shortened as a whole or not at all.
 bool is_of_a_name(char c) {
@@ -29,7 +29,9 @@ std::vector<std::string> split(std::string_view lines) {
 std::size_t same_before(std::string_view a, std::string_view b) {
   std::size_t at = 1;
   while (at < std::min(a.size(), b.size()) && a[at] == b[at]) ++at;
-  while (at > 1 && (is_of_a_name(a[at - 1]) || (at < a.size() && continues(a[at])))) --at;
+  while (at > 1 &&
+         (is_of_a_name(a[at - 1]) || (at < a.size() && trace::continues_character(a[at]))))
+    --at;
   return at;
 }
 
@@ -42,7 +44,9 @@ void compare(ChangedLine& gone, ChangedLine& come) {
          a[a.size() - tail - 1] == b[b.size() - tail - 1]) {
     ++tail;
   }
-  while (tail > 0 && (is_of_a_name(a[a.size() - tail]) || continues(a[a.size() - tail]))) --tail;
+  while (tail > 0 &&
+         (is_of_a_name(a[a.size() - tail]) || trace::continues_character(a[a.size() - tail])))
+    --tail;
   gone.start = come.start = start;
   gone.end = a.size() - tail;
   come.end = b.size() - tail;
@@ -50,7 +54,7 @@ void compare(ChangedLine& gone, ChangedLine& come) {
 
 /// Moves an offset back to where a character begins.
 std::size_t at_character(std::string_view text, std::size_t at) {
-  while (at > 0 && at < text.size() && continues(text[at])) --at;
+  while (at > 0 && at < text.size() && trace::continues_character(text[at])) --at;
   return at;
 }
 
