@@ -124,6 +124,20 @@ def test_a_chart_draws_what_the_store_has(browser: Any, dashboard: Dashboard) ->
             assert mean is None or mean == pytest.approx(100 * stored)
 
 
+def test_all_charts_show_the_same_time(browser: Any, dashboard: Dashboard) -> None:
+    with opened(browser, dashboard, "/curves?run=images") as page:
+        wait_for_charts(page)
+        page.wait_for_function(
+            "() => new Set([...document.querySelectorAll('.plot-area')].map("
+            "(area) => area.graph.xAxisRange().join())).size === 1"
+        )
+        (from_s, to_s) = page.evaluate(DRAWN)["window"]
+        steps = dashboard.json("/api/series", run="images", metric="training.step_s")
+        cores = dashboard.json("/api/series", run="images", metric="job.cpu_cores")
+        assert from_s <= cores["whole_from_s"] < steps["whole_from_s"]
+        assert to_s >= max(cores["whole_to_s"], steps["whole_to_s"])
+
+
 def test_looking_closer_asks_for_more(browser: Any, dashboard: Dashboard) -> None:
     with opened(browser, dashboard, "/curves?run=images") as page:
         wait_for_charts(page)

@@ -194,6 +194,7 @@
     fillLegend(chart);
     if (chart.graph) {
       chart.graph.updateOptions(options);
+      align();
       return;
     }
     const { file, ...others } = options;
@@ -206,6 +207,16 @@
       unhighlightCallback: () => fillLegend(chart),
     });
     chart.area.graph = chart.graph; // for whoever looks at the page from its console
+    align();
+  }
+
+  // Where all of it is looked at, each chart goes from the first sample of any to the last.
+  function align() {
+    const drawn = [...shown.values()].filter((chart) => chart.graph && chart.data);
+    if (view || drawn.length === 0) return;
+    const from = Math.min(...drawn.map((chart) => chart.data.whole_from_s));
+    const to = Math.max(...drawn.map((chart) => chart.data.whole_to_s));
+    for (const chart of drawn) chart.graph.updateOptions({ dateWindow: [from, to] });
   }
 
   // Every chart shows the same stretch, in as many points as it is wide.
