@@ -15,7 +15,8 @@ struct Speedup {
 std::string speedup_text(const Speedup& speedup);
 /// The interval alone: "3.61..4.10".
 std::string interval_text(const Speedup& speedup);
-/// In a sentence: "3.85x faster, 3.61 to 4.10".
+/// In a sentence: "3.85x faster, 3.61 to 4.10"; where the value is an end of its interval,
+/// "31.4x to 58.5x faster".
 std::string speedup_words(const Speedup& speedup);
 
 }  // namespace unstarve::predict
