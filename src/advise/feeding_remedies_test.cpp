@@ -90,8 +90,10 @@ TEST(SampleCache, IsForSamplesThatDrawNoNumbersAndTakeLong) {
   cached.data.class_name = "unstarve.sample_cache.dataset.CachedDataset";
   EXPECT_FALSE(offered("sample_cache", slow_samples(), cached));
   diagnose::Signals quick = slow_samples();
-  quick.fetch_ns_median = 16 * kMs;
-  EXPECT_FALSE(offered("sample_cache", quick, map_style(false))) << "half a millisecond each";
+  quick.fetch_ns_median = 20 * kMs;
+  EXPECT_TRUE(offered("sample_cache", quick, map_style(false))) << "0.6 ms each";
+  quick.fetch_ns_median = 11 * kMs;
+  EXPECT_FALSE(offered("sample_cache", quick, map_style(false))) << "a third of a millisecond each";
 }
 
 TEST(SampleCache, IsTriedWhereATrialReachesTheSecondPass) {

@@ -28,6 +28,10 @@ _SHARE_OF_FREE = 0.5
 _OWN = "unstarve-samples-"  # how the names of our folders begin
 #: One of so many samples is made a second time while it is kept, and while it is served.
 _CHECKED = 32
+#: Bytes of a data set that are looked at to find whether it is one that was cached before.
+_LOOKED_AT_MOST = 64 << 20
+#: Of this process, by what is kept in them.
+_FOLDERS: dict[tuple[str, str, int], str] = {}
 
 
 def cached(
@@ -132,10 +136,9 @@ class _Keeper:
         base = Path(folder or tempfile.gettempdir()).expanduser().absolute()
         base.mkdir(parents=True, exist_ok=True)
         self._held = held_files(but=f"{base}/{_OWN}")
-        own = self._named_folder(base) if folder else None
+        own = self._named_folder(base) if folder else self._folder_of_an_earlier_one(base)
         if own is None:
-            own = tempfile.mkdtemp(prefix=_OWN, dir=base)
-            atexit.register(_remove, own, os.getpid())
+            own = _folder_for_now(base)
         self._open(own, max_bytes or int(_SHARE_OF_FREE * shutil.disk_usage(base).free))
 
     def join(self, shared: _Shared | None) -> None:
@@ -188,6 +191,19 @@ class _Keeper:
 
         self._folder, self._max_bytes = folder, max_bytes
         self._store = SampleStore(folder, len(self._dataset), max_bytes)
+
+    def _folder_of_an_earlier_one(self, base: Path) -> str | None:
+        """Where this process keeps the samples of the same data set: many scripts make theirs anew
+        in each epoch. None where that could only be told by looking at much."""
+        try:
+            name = name_of(self._dataset, self._graph, self._held, _LOOKED_AT_MOST)
+        except CannotNameError:
+            return None
+        key = (str(base), name, self._steps)
+        known = _FOLDERS.get(key)
+        if known is None or not Path(known).is_dir():
+            known = _FOLDERS[key] = _folder_for_now(base)
+        return known
 
     def _named_folder(self, base: Path) -> str | None:
         """Where a run that would make the same samples keeps them; none where that has no name."""
@@ -322,6 +338,13 @@ def _are_as_they_were(files: Any) -> bool:
 
 def _text_of(path: Path) -> str:
     return path.read_text(encoding="utf-8") if path.exists() else "it was told to stop"
+
+
+def _folder_for_now(base: Path) -> str:
+    """One that goes when the process ends."""
+    folder = tempfile.mkdtemp(prefix=_OWN, dir=base)
+    atexit.register(_remove, folder, os.getpid())
+    return folder
 
 
 def _remove(folder: str, owner: int) -> None:

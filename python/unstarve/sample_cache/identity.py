@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+import math
 import pickle
 import platform
 import sys
@@ -27,23 +28,27 @@ class CannotNameError(Exception):
     """Something that samples depend on has no name that a later run could find again."""
 
 
-def name_of(dataset: Any, graph: Graph, files: Iterable[FileMark]) -> str:
-    """Thirty-two letters and digits. Raises CannotNameError."""
+def name_of(
+    dataset: Any, graph: Graph, files: Iterable[FileMark], bytes_most: float = math.inf
+) -> str:
+    """Thirty-two letters and digits. `bytes_most`: that are looked at. Raises CannotNameError."""
     digest = hashlib.blake2b(digest_size=16)
     for part in (_FORMAT, *_of_the_machine(), *_versions(), *map(tuple, files)):
         digest.update(repr(part).encode())
-    digest.update(content_of(dataset, graph).encode())
+    digest.update(content_of(dataset, graph, bytes_most).encode())
     return digest.hexdigest()
 
 
-def content_of(dataset: Any, graph: Graph) -> str:
+def content_of(dataset: Any, graph: Graph, bytes_most: float = math.inf) -> str:
     """Of the code that makes the samples and all that it may read in this process: equal for a copy
     in another process of this run. Raises CannotNameError."""
     digest = hashlib.blake2b(str(len(dataset)).encode(), digest_size=16)
     for code in sorted(map(_code_text, graph.codes)):
         digest.update(code.encode())
+    budget = _Budget(bytes_most)
+    items = [("", dataset), *graph.values]
     # In no order: names are found in another one by another process.
-    for item in sorted(_item_text(name, item) for name, item in [("", dataset), *graph.values]):
+    for item in sorted(_item_text(name, item, budget) for name, item in items):
         digest.update(item.encode())
     return digest.hexdigest()
 
@@ -85,26 +90,42 @@ def _constant_text(constant: Any) -> str:
     return repr(constant)
 
 
+class _Budget:
+    """Bytes that may be looked at, of all items together."""
+
+    def __init__(self, bytes_most: float) -> None:
+        self._left = bytes_most
+
+    def take(self, count: int) -> None:
+        self._left -= count
+        if self._left < 0:
+            raise CannotNameError("it is too large to be looked at")
+
+
 class _Digesting:
     """A file that keeps nothing of what is written to it."""
 
-    def __init__(self, digest: Any) -> None:
+    def __init__(self, digest: Any, budget: _Budget) -> None:
         self._digest = digest
+        self._budget = budget
 
     def write(self, data: Any) -> int:
+        count = memoryview(data).nbytes
+        self._budget.take(count)
         self._digest.update(data)
-        return memoryview(data).nbytes
+        return count
 
 
 class _Pickler(pickle.Pickler):
     """Without a copy of arrays and tensors, which may be as large as memory."""
 
-    def __init__(self, digest: Any) -> None:
-        def take(buffer: pickle.PickleBuffer) -> None:
-            digest.update(buffer.raw())
+    def __init__(self, digest: Any, budget: _Budget) -> None:
+        self._file = _Digesting(digest, budget)
 
-        super().__init__(_Digesting(digest), protocol=5, buffer_callback=take)
-        self._digest = digest
+        def take(buffer: pickle.PickleBuffer) -> None:
+            self._file.write(buffer.raw())
+
+        super().__init__(self._file, protocol=5, buffer_callback=take)
 
     def persistent_id(self, item: Any) -> Any:
         # The script's module has another name in a process that is spawned.
@@ -122,15 +143,15 @@ class _Pickler(pickle.Pickler):
             return str, (type(item).__qualname__,)
         if type(item) is torch.Tensor and item.device.type == "cpu" and not item.requires_grad:
             plain = item.contiguous()
-            self._digest.update(memoryview(plain.reshape(-1).view(torch.uint8).numpy()))
+            self._file.write(memoryview(plain.reshape(-1).view(torch.uint8).numpy()))
             return str, (f"{item.dtype} {tuple(item.shape)}",)
         return NotImplemented
 
 
-def _item_text(name: str, item: Any) -> str:
+def _item_text(name: str, item: Any, budget: _Budget) -> str:
     digest = hashlib.blake2b(digest_size=16)
     try:
-        _Pickler(digest).dump(item)
+        _Pickler(digest, budget).dump(item)
     except Exception as error:
         raise CannotNameError(f"{name or 'it'} cannot be pickled ({error})") from error
     return f"{name} {digest.hexdigest()}"

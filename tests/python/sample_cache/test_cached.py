@@ -56,6 +56,36 @@ def test_the_second_pass_is_served(workers: int, tmp_path: Path) -> None:
     assert f"{COUNT} of {COUNT} samples are kept" in kept.explain()
 
 
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_data_set_that_is_made_anew_for_each_pass_is_served(workers: int) -> None:
+    """`for epoch in ...: for batch in DataLoader(unstarve.cached(Windows()))`."""
+    expected = all_of(Windows())
+    for epoch in range(3):
+        kept = unstarve.cached(Windows())
+        before = kept._unstarve_keeper.served()
+        assert are_same(all_of(kept, workers), expected)
+        assert kept._unstarve_keeper.served() - before == (COUNT if epoch else 0)
+
+
+def test_another_data_set_is_not_taken_for_an_earlier_one() -> None:
+    first = unstarve.cached(Windows())
+    all_of(first)
+    other = Windows()
+    other.series = other.series + 1.0
+    other.series[7] = -3.0
+    kept = unstarve.cached(other)
+    assert are_same(all_of(kept), all_of(other))
+    assert kept._unstarve_keeper._folder != first._unstarve_keeper._folder
+
+
+def test_a_large_data_set_is_not_looked_at_for_an_earlier_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("unstarve.sample_cache.dataset._LOOKED_AT_MOST", 100)
+    first, second = unstarve.cached(Windows()), unstarve.cached(Windows())
+    assert first._unstarve_keeper._folder != second._unstarve_keeper._folder
+
+
 def test_batches_are_torchs(tmp_path: Path) -> None:
     kept = unstarve.cached(Windows(), folder=tmp_path)
     expected = list(DataLoader(Windows(), batch_size=7))

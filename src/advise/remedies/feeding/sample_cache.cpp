@@ -19,8 +19,8 @@ constexpr const char* kPasses = "passes";
 constexpr predict::Range kServedS = {0.05e-3, 0.3e-3};
 constexpr predict::Range kBytesPerS = {1e9, 4e9};
 
-/// Samples that are made in less gain too little.
-constexpr double kLeastMadeNs = 1e6;
+/// Samples that are made in less gain too little beside kServedS.
+constexpr double kLeastMadeNs = 5e5;
 
 /// Of a fetch, what is done after samples were made, whatever it is.
 double in_collate(const diagnose::Signals& signals) {
