@@ -156,7 +156,7 @@ std::size_t count_words(std::string_view text) {
 std::string headline_of(const diagnose::Finding& lead) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kWords = {{
       {"input_wait", "The GPU waits for data {} of the time."},
-      {"sync", "The GPU idles {} of the time: the job awaits it."},
+      {"sync", "The GPU idles {} of the time: the job awaits results."},
       {"launch", "The GPU idles {} of the time: work comes too late."},
       {"exposed_copy", "The GPU does nothing but copy {} of the time."},
       {"exposed_communication", "The GPU waits for other GPUs {} of the time."},

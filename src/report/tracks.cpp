@@ -55,8 +55,9 @@ Track steps_track(const job::Rank& rank, const Clock& clock) {
           std::max(longest_s, track.stretches.back().end_s - track.stretches.back().start_s);
     }
   }
-  track.said = fmt::format("{}; a taller one took longer, the longest {}", rank.steps.size(),
-                           seconds_text(longest_s));
+  track.said =
+      fmt::format("{}, the first of which is start-up; a taller one took longer, the longest {}",
+                  rank.steps.size(), seconds_text(longest_s));
   return track;
 }
 
@@ -75,7 +76,10 @@ Track work_track(const job::Rank& rank, std::string label, std::span<const HostW
                  const Clock& clock) {
   Track track{std::move(label), "work", {}, {}};
   for (const trace::HostWork& work : rank.host_work) {
-    if (std::find(kinds.begin(), kinds.end(), work.kind) != kinds.end()) {
+    // A collection at the interpreter's end is no part of the training.
+    const bool is_behind = !rank.steps.empty() && work.kind == HostWorkKind::kCollection &&
+                           work.when.start_ns >= rank.steps.back().when.end_ns;
+    if (!is_behind && std::find(kinds.begin(), kinds.end(), work.kind) != kinds.end()) {
       track.stretches.push_back(clock(work.when));
     }
   }

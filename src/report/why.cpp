@@ -33,7 +33,7 @@ Why by_lines(const diagnose::Finding& lead) {
     why.parts.push_back(std::move(part));
   }
   const bool of_fetches = lead.cause == "input_wait" && lead.detail != "sampler";
-  why.of = of_fetches ? "of making a sample" : "of those " + percent_text(lead.share);
+  why.of = of_fetches ? "of making a sample" : "of " + percent_text(lead.share) + " of the time";
   return why;
 }
 

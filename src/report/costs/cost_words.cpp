@@ -36,6 +36,13 @@ std::string amount_words(const Amount& amount, bool at_most) {
                                  mass_text(amount.co2_kg.value_or(0))));
 }
 
+/// Less training than that says nothing of a month.
+constexpr double kLeastTrainingHours = 5.0 / kSecondsPerHour;
+
+bool tells_of_a_month(const Cost& cost) {
+  return phase(cost, Phase::kTraining).gpu_hours.value_or(0) >= kLeastTrainingHours;
+}
+
 /// "the change would give back $0.61, in a month of it $440"; in GPU-hours without a
 /// price.
 std::string given_back_words(const Cost& cost) {
@@ -45,9 +52,9 @@ std::string given_back_words(const Cost& cost) {
   const auto words = [&](const Amount& amount) {
     return money ? usd_text(*amount.usd) : gpu_hours_text(amount.gpu_hours.value_or(0));
   };
-  return fmt::format("the change {} {}, in a month of it {}",
-                     back.change.measured ? "gives back" : "would give back", words(back.run),
-                     words(back.month));
+  std::string text = fmt::format(
+      "the change {} {}", back.change.measured ? "gives back" : "would give back", words(back.run));
+  return tells_of_a_month(cost) ? text + ", in a month of it " + words(back.month) : text;
 }
 
 std::string energy_note(const Cost& cost) {
@@ -155,9 +162,11 @@ std::string given_back_sentence(const Cost& cost) {
     const std::string hours = gpu_hours_text(amount.gpu_hours.value_or(0));
     return amount.usd ? fmt::format("{} and {}", hours, usd_text(*amount.usd)) : hours;
   };
-  return fmt::format("The change {} {} of this run; {} in a month of such training{}.",
+  const std::string month =
+      tells_of_a_month(cost) ? "; " + words(back.month) + " in a month of such training" : "";
+  return fmt::format("The change {} {} of this run{}{}.",
                      back.change.measured ? "gives back" : "would give back", words(back.run),
-                     words(back.month), cost.emulated ? " (modelled)" : "");
+                     month, cost.emulated ? " (modelled)" : "");
 }
 
 std::vector<CostRow> cost_rows(const Cost& cost) {

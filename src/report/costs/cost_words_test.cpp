@@ -52,6 +52,17 @@ TEST(CostSentence, SaysWhatIdleTimeCostAndWhatTheChangeGivesBack) {
                                                   "such training."));
 }
 
+TEST(CostSentence, SecondsOfTrainingSayNothingOfAMonth) {
+  cost::Usage usage = sample::usage();
+  usage.seconds[1] = usage.gpus[0].seconds[1] = 4;
+  cost::Rates rates = cost::default_rates();
+  rates.price = cost::Rate{2, "--price"};
+  const cost::Cost cost = cost::cost_of(usage, rates, cost::Change{"x", {2, 1.9, 2.1}, false});
+  EXPECT_THAT(cost_sentence(cost), Not(HasSubstr("month")));
+  EXPECT_EQ(given_back_sentence(cost),
+            "The change would give back 2.00 GPU-seconds and $0.0011 of this run (modelled).");
+}
+
 TEST(CostSentence, OfAnEmulatedGpuSaysSo) {
   EXPECT_THAT(cost_sentence(sample::cost_of_report()), HasSubstr("(modelled)"));
   EXPECT_THAT(cost_sentence(sample::cost_of_report()), HasSubstr("the change gives back $"));

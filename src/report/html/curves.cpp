@@ -93,13 +93,17 @@ double mean_of(const Series& series, const Scale& time) {
 
 std::string curve_html(const Series& series, const Points& points, const Scale& time) {
   const std::string label = escape(series.label);
-  const std::string mean = percent_cell(mean_of(series, time));
+  // Drivers tell of the last sixth of a second to the last second.
+  constexpr double kTooShortS = 3;
+  const std::string mean = time.high - time.low < kTooShortS
+                               ? "too short for a mean: the driver tells of up to a second at once"
+                               : "mean " + percent_cell(mean_of(series, time));
   std::string text = fmt::format(
-      "<figure class=\"curve\"><figcaption><strong>{}</strong> <span>mean {}</span>"
+      "<figure class=\"curve\"><figcaption><strong>{}</strong> <span>{}</span>"
       "<output class=\"readout\"></output></figcaption>\n<div class=\"plot\">"
       "<div class=\"y-axis\" aria-hidden=\"true\"><span>100 %</span><span>0 %</span></div>"
       "<svg class=\"timed\" viewBox=\"0 0 {} {}\" preserveAspectRatio=\"none\" role=\"img\" "
-      "aria-label=\"GPU utilisation, {}: mean {}\">",
+      "aria-label=\"GPU utilisation, {}: {}\">",
       label, mean, kPlotWidth, kPlotHeight, label, mean);
   text += start_up_svg(time);
   text += fmt::format("<path class=\"grid\" d=\"M{1} 0H{0}M{1} 50H{0}M{1} 100H{0}\"/>", kFarRight,

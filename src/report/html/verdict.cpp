@@ -151,11 +151,11 @@ std::string bars_html(const Report& report) {
 /// What ended a job that failed, and what its GPUs reported.
 std::string errors_html(const Report& report) {
   std::string text;
-  if (job_failed(report.facts)) {
-    text += fmt::format("<p class=\"error\">{}</p>\n", shown(report, what_happened(report)));
-  }
   for (const std::string& error : error_sentences(report)) {
     text += fmt::format("<p class=\"error\">{}</p>\n", shown(report, error));
+  }
+  if (job_failed(report.facts)) {
+    text += fmt::format("<p class=\"error\">{}</p>\n", shown(report, what_happened(report)));
   }
   return text;
 }
@@ -210,7 +210,12 @@ std::string change_html(const Report& report) {
         fmt::format("<p><strong>First:</strong> {}</p>\n", shown(report, report.advice.condition));
   }
   if (change.empty() && text.empty() && judged && report.verification.empty()) {
-    return "<p>None is advised.</p>\n";
+    const diagnose::Finding* const lead = leading_finding(report);
+    return lead != nullptr && lead->cause == "gpu_busy"
+               ? "<p>None is advised: nothing holds the GPU up. <code>unstarve tune</code> looks "
+                 "for a "
+                 "faster step.</p>\n"
+               : "<p>None is advised.</p>\n";
   }
   std::string sentence = change.sentence;
   if (!change.command.empty()) {  // it stands below, where it can be copied

@@ -55,6 +55,16 @@ def test_curves_begin_with_the_training(tmp_path: Path) -> None:
     assert mean and float(mean[1]) > 60, "39 % with the imports"
 
 
+def test_a_collection_at_the_interpreters_end_is_no_training(tmp_path: Path) -> None:
+    run = recorded("trained", tmp_path)
+    with sqlite3.connect(run / "run.sqlite") as store:
+        (behind,) = store.execute(
+            "SELECT count(*) FROM host_work WHERE start_ns >= (SELECT max(end_ns) FROM step)"
+        ).fetchone()
+    assert behind > 0
+    assert "garbage collector" not in page_of(run).split('class="words"')[0]
+
+
 def areas_over_time(page: str) -> dict[str, float]:
     """The part of the whole that each cause fills where the time goes is drawn over time."""
     figure = re.search(r'<figure class="track shares">.*?</figure>', page, re.S)
