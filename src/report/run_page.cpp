@@ -219,12 +219,10 @@ void add_times(const examine::Examination& examined, std::int64_t started_ns, Re
 
 /// Of a trace, whose clock begins anywhere: when the first step or operation of a device began.
 std::int64_t begin_of(const trace::Timeline& timeline) {
-  std::int64_t begin_ns = std::numeric_limits<std::int64_t>::max();
-  if (!timeline.steps.empty()) begin_ns = timeline.steps.front().when.start_ns;
-  if (!timeline.device_ops.empty()) {
-    begin_ns = std::min(begin_ns, timeline.device_ops.front().start_ns);
-  }
-  return begin_ns;
+  if (timeline.steps.empty() && timeline.device_ops.empty()) return 0;
+  if (timeline.device_ops.empty()) return timeline.steps.front().when.start_ns;
+  if (timeline.steps.empty()) return timeline.device_ops.front().start_ns;
+  return std::min(timeline.steps.front().when.start_ns, timeline.device_ops.front().start_ns);
 }
 
 /// What is known of a trace that somebody else recorded.

@@ -213,8 +213,7 @@ std::string change_html(const Report& report) {
     const diagnose::Finding* const lead = leading_finding(report);
     return lead != nullptr && lead->cause == "gpu_busy"
                ? "<p>None is advised: nothing holds the GPU up. <code>unstarve tune</code> looks "
-                 "for a "
-                 "faster step.</p>\n"
+                 "for a faster step.</p>\n"
                : "<p>None is advised.</p>\n";
   }
   std::string sentence = change.sentence;
