@@ -18,29 +18,12 @@ from urllib.request import urlopen
 import pytest
 from command_line import UNSTARVE, environment, unstarve
 from dashboards import Dashboard, serving
+from small_jobs import training_job
 
 STEPS = 120
 CODE = 5
 #: Trains for a while, then waits to be told to end.
-JOB = f"""
-import sys, time, torch
-from torch.utils.data import DataLoader, Dataset
-class Rows(Dataset):
-    def __len__(self):
-        return {STEPS * 4}
-    def __getitem__(self, index):
-        time.sleep(0.002)
-        return torch.zeros(4)
-torch.set_num_threads(1)
-model = torch.nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
-for rows in DataLoader(Rows(), batch_size=4):
-    model(rows).sum().backward()
-    optimizer.step()
-    optimizer.zero_grad()
-sys.stdin.read()
-sys.exit({CODE})
-"""
+JOB = training_job(STEPS * 4, "", f"sys.stdin.read()\nsys.exit({CODE})")
 #: Of each total of the series what the run's own store says.
 TOTALS = {
     "unstarve_steps_total": "SELECT count(*) AS total FROM step",

@@ -13,31 +13,16 @@ from pathlib import Path
 import pytest
 from command_line import UNSTARVE, environment, unstarve
 from panes import LEFT, Pane, pane
+from small_jobs import training_job
 
 CODE = 3
 SMALL, LARGE = (80, 24), (200, 60)
 #: Trains until its standard input ends, or until a file is there.
-JOB = f"""
-import os, sys, time, torch
-from torch.utils.data import DataLoader, Dataset
-class Rows(Dataset):
-    def __len__(self):
-        return 10_000_000
-    def __getitem__(self, index):
-        time.sleep(0.002)
-        return torch.zeros(4)
-torch.set_num_threads(1)
-model = torch.nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
-for rows in DataLoader(Rows(), batch_size=4):
-    model(rows).sum().backward()
-    optimizer.step()
-    optimizer.zero_grad()
-    if os.path.exists("ends"):
-        break
-print("trained")
-sys.exit({CODE})
-"""
+JOB = training_job(
+    10_000_000,
+    'if os.path.exists("ends"):\n    break',
+    f'print("trained")\nsys.exit({CODE})',
+)
 #: The lines of a frame of one job that trains, in their order; the legend has room beside `step`
 #: where a terminal is wide.
 FRAME = re.compile(
