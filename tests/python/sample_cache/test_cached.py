@@ -18,6 +18,12 @@ from unstarve.errors import InvalidArgumentError
 COUNT = 50
 
 
+@pytest.fixture(autouse=True)
+def nothing_was_cached_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process finds what it kept of an equal data set, an earlier test's too."""
+    monkeypatch.setattr("unstarve.sample_cache.dataset._FOLDERS", {})
+
+
 class Windows(Dataset):  # type: ignore[misc]
     """Of a series; how often samples are made is counted in a file, which nobody reads."""
 
