@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterator
+import sys
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import leftovers
+import process_settings
 import pytest
 import time_limits
 
@@ -42,12 +44,33 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         terminal.write_line(f"order of the files: --file-seed={session.config.option.file_seed}")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """A file that changes the process as it is imported does so for every other."""
+    before = process_settings.settings(environment=False)
+    report = yield
+    if isinstance(collector, pytest.Module) and report.passed:
+        said = process_settings.said_of("importing this file", before)
+        if said:
+            report.outcome, report.longrepr = "failed", said
+    return report
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Files in an order of luck, each with its tests in its own: so none needs one before it."""
     files = list(dict.fromkeys(item.path for item in items))
     random.Random(config.option.file_seed).shuffle(files)
     items.sort(key=lambda item: files.index(item.path))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Tests run beside each other: threads that spin for the same CPUs are many times slower."""
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.set_num_threads(1)
 
 
 @pytest.hookimpl(trylast=True)
@@ -71,6 +94,11 @@ def nothing_outlives_the_run() -> Iterator[None]:
 @pytest.fixture(scope="module", autouse=True)
 def nothing_outlives_its_file() -> Iterator[None]:
     yield from leftovers.watched("module", "this file's tests")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def the_process_is_as_it_was() -> Iterator[None]:
+    yield from process_settings.watched("this file's tests")
 
 
 @pytest.fixture(autouse=True)

@@ -24,7 +24,6 @@ from unstarve.engine.native_plan import native_plan
 from unstarve.lowering.composition import read_transform
 from unstarve.lowering.plan import Augment, Blur, Change, Colour, Geometry, Plan
 
-torch.set_num_threads(1)
 SIDES = (48, 64)  # height and width
 BLENDED = v1.InterpolationMode.BILINEAR
 

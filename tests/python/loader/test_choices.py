@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 import unstarve
 from PIL import Image
 from torchvision import datasets
@@ -17,7 +16,6 @@ from unstarve import _native
 from unstarve.engine.native_plan import native_plan
 from unstarve.lowering.composition import read_transform
 
-torch.set_num_threads(1)
 COUNT = 4_000
 GREY, INVERT, BLUR = v1.Grayscale(3), v1.RandomInvert(1.0), v1.GaussianBlur(3)
 

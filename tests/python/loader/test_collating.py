@@ -20,7 +20,6 @@ from torchvision import transforms as v1
 from torchvision.transforms import v2
 from unstarve.lowering.batches.collation import goes_on_from_default
 
-torch.set_num_threads(1)
 SIDE = 16
 TO_FLOAT = v1.Compose([v1.CenterCrop(SIDE), v1.ToTensor(), v1.Normalize([0.5] * 3, [0.25] * 3)])
 

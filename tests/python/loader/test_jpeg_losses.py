@@ -20,7 +20,6 @@ from unstarve import _native
 from unstarve.engine.native_plan import native_plan
 from unstarve.lowering.composition import read_transform
 
-torch.set_num_threads(1)
 COUNT = 20_000
 
 pytestmark = [

@@ -23,7 +23,6 @@ from torchvision.transforms import v2 as transforms
 from torchvision.transforms.v2 import functional
 from unstarve import errors
 
-torch.set_num_threads(1)  # spinning threads would make the references many times slower
 PHOTOS = Path(__file__).resolve().parents[2] / "data" / "photos"
 
 

@@ -14,7 +14,6 @@ from torchvision import datasets
 from torchvision.transforms import v2
 from unstarve.lowering.composition import read_transform
 
-torch.set_num_threads(1)
 SIDE = 64
 TO_FLOAT = v2.ToDtype(torch.float32, scale=True)
 BEGIN = [v2.ToImage(), v2.CenterCrop(SIDE), TO_FLOAT]

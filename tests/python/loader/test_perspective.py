@@ -21,7 +21,6 @@ from unstarve import _native
 from unstarve.engine.native_plan import native_plan
 from unstarve.lowering.composition import read_transform
 
-torch.set_num_threads(1)
 HEIGHT, WIDTH = 48, 65
 BILINEAR, NEAREST = v1.InterpolationMode.BILINEAR, v1.InterpolationMode.NEAREST
 

@@ -15,8 +15,6 @@ from torchvision import datasets
 from torchvision import transforms as v1
 from torchvision.transforms import v2
 
-torch.set_num_threads(1)
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -18,8 +18,6 @@ from unstarve import _native
 from unstarve.workers.collate import SlotCollation
 from unstarve.workers.packing import BatchMemory, pack
 
-torch.set_num_threads(1)
-
 BYTES = 40_000
 ROWS = [torch.full((BYTES // 8,), float(row)) for row in range(2)]
 

@@ -14,8 +14,6 @@ from torchvision.transforms import v2 as transforms
 from torchvision.transforms.v2 import functional
 from unstarve import _native
 
-torch.set_num_threads(1)  # spinning threads would make the references many times slower
-
 Kind = _native.GeometryPlan.Kind
 Type = _native.OutputPlan.Type
 Layout = _native.OutputPlan.Layout

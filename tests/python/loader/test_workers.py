@@ -29,7 +29,6 @@ from worker_data import (
     same,
 )
 
-torch.set_num_threads(1)
 warnings.filterwarnings("ignore", message="This DataLoader will create", category=UserWarning)
 
 

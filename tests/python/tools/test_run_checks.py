@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     monkeypatch.setattr(run_checks, "ROOT", tmp_path)
     monkeypatch.setattr(run_checks, "LOGS", tmp_path / "logs")
+    monkeypatch.setenv("PATH", os.environ["PATH"])  # main() puts the project's own before it
     monkeypatch.setattr(
         Change, "of", lambda root, check: Change(root, "0" * 40, frozenset({"a.py"}))
     )
