@@ -11,6 +11,7 @@
 #include "report/headline.h"
 #include "report/tracks.h"
 #include "report/tried/trial_words.h"
+#include "report/words/shown_paths.h"
 #include "report/words/words.h"
 #include "trace/json/json_text.h"
 #include "trace/run_reader.h"
@@ -208,6 +209,17 @@ std::string folder_of(const advise::JobFacts& job) {
              : std::string();
 }
 
+/// Of a script that does not lie below the folder it was started from: its places are absolute.
+std::string script_folder_of(const Report& report, const advise::JobFacts& job) {
+  std::vector<std::string> places = {job.loader_place, job.iterated_at};
+  const auto add = [&places](const diagnose::CodeTime& time) {
+    for (const diagnose::CodeShare& code : time.parts) places.push_back(code.place);
+  };
+  add(report.diagnosis.own_code);
+  for (const diagnose::Finding& finding : report.diagnosis.findings) add(finding.code);
+  return common_folder(places);
+}
+
 /// What is drawn over time but the curves.
 void add_times(const examine::Examination& examined, std::int64_t started_ns, Report& report) {
   report.training_from_s = training_from_s(examined, started_ns);
@@ -260,6 +272,7 @@ Report make_report(const examine::Examination& examined) {
       static_cast<std::int64_t>(rank.steps.size()), examined.recording->timeline.windows_left_out};
   report.facts.framework = examined.framework;
   report.facts.folder = folder_of(examined.job);
+  report.facts.script_folder = script_folder_of(report, examined.job);
   report.facts.loaders = advise::which_loaders(examined.job);
   if (!report.diagnosis.partition) report.facts.no_steps = examined.no_steps;
   add_times(examined, run->number("started_ns"), report);

@@ -179,6 +179,19 @@ TEST(Page, ACommandStandsByItselfAndItsPathsAreOfTheJobsFolder) {
   EXPECT_THAT(page, HasSubstr("data-copied=\"unstarve pack data data-shards\">Copy command"));
 }
 
+TEST(Page, PlacesAreOfTheScriptsFolderAndCommandsAreWhole) {
+  Report report = sample::report();
+  report.verification.clear();
+  report.facts.script_folder = "/home/somebody/job";
+  report.advice.next_remedy->edit.clear();
+  report.advice.next_remedy->how =
+      "Pack once with `unstarve pack /home/somebody/job/data out`, and load that at "
+      "/home/somebody/job/train.py:41.";
+  const std::string page = render_html(report);
+  EXPECT_THAT(page, HasSubstr("and load that at train.py:41.</p>"));
+  EXPECT_THAT(page, HasSubstr("data-copied=\"unstarve pack /home/somebody/job/data out\""));
+}
+
 /// Of a job that imports and warms up for two seconds.
 Report folded_report() {
   Report report = sample::report();

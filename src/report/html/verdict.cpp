@@ -25,7 +25,8 @@ constexpr std::size_t kMostOfAPath = 40;
 
 /// Text of the first screen: its paths from the job's folder on, and short.
 std::string shown(const Report& report, std::string_view text) {
-  const std::string relative = relative_paths(text, report.facts.folder);
+  const std::string relative =
+      relative_places(relative_paths(text, report.facts.folder), report.facts.script_folder);
   std::string html;
   for (const ShownPart& part : short_parts(relative, kMostOfAPath)) {
     // Whoever selects and copies the text gets all of it.

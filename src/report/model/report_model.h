@@ -62,6 +62,8 @@ struct KeptPart {
 struct RunFacts {
   std::string command;  // as typed
   std::string folder;   // that places in the job's code are named from; empty: not known
+  /// Of the job's script, where places are not named from `folder` on: "/home/me/job". Or empty.
+  std::string script_folder;
   std::string loaders;  // " at train.py:41 (iterated at train.py:50)": of that which is waited for
   std::string started;  // date and time, as a person reads it
   std::string host;

@@ -1,6 +1,7 @@
 #include "report/words/shown_paths.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "report/words/utf8.h"
 
@@ -74,14 +75,25 @@ LeftOut left_out_of(std::string_view path, std::size_t most) {
   return {at + of_name.from, at + of_name.to};
 }
 
+/// Whether it ends as "train.py:41" does, or "train.py:41." at a sentence's end.
+bool is_place(std::string_view path) {
+  path = path.substr(0, path.find_last_not_of(".:") + 1);
+  const std::size_t colon = path.rfind(':');
+  if (colon == std::string_view::npos || colon == 0 || colon + 1 == path.size()) return false;
+  return path.find_first_not_of("0123456789", colon + 1) == std::string_view::npos;
+}
+
+bool lies_in(std::string_view path, std::string_view folder) {
+  return path.size() > folder.size() + 1 && path.starts_with(folder) && path[folder.size()] == '/';
+}
+
 }  // namespace
 
 std::string relative_paths(std::string_view text, std::string_view folder) {
   if (folder.size() < 2) return std::string(text);
   std::string result;
   each_piece(text, [&](std::string_view piece, bool is_path) {
-    const bool inside = is_path && piece.size() > folder.size() + 1 && piece.starts_with(folder) &&
-                        piece[folder.size()] == '/';
+    const bool inside = is_path && lies_in(piece, folder);
     if (is_path && piece == folder) {
       result += '.';
     } else {
@@ -89,6 +101,30 @@ std::string relative_paths(std::string_view text, std::string_view folder) {
     }
   });
   return result;
+}
+
+std::string relative_places(std::string_view text, std::string_view folder) {
+  if (folder.empty()) return std::string(text);
+  std::string result;
+  each_piece(text, [&](std::string_view piece, bool is_path) {
+    const bool inside = is_path && is_place(piece) && lies_in(piece, folder);
+    result += inside ? piece.substr(folder.size() + 1) : piece;
+  });
+  return result;
+}
+
+std::string common_folder(const std::vector<std::string>& places) {
+  std::optional<std::string_view> common;
+  for (const std::string_view place : places) {
+    if (!place.starts_with('/') || !is_place(place)) continue;
+    const std::string_view folder = place.substr(0, place.rfind('/'));
+    if (!common) common = folder;
+    while (*common != folder && !lies_in(folder, *common)) {
+      common = common->substr(0, std::min(common->rfind('/'), common->size()));
+    }
+  }
+  if (!common || std::count(common->begin(), common->end(), '/') < 2) return {};
+  return std::string(*common);
 }
 
 std::vector<ShownPart> short_parts(std::string_view text, std::size_t most) {

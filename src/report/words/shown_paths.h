@@ -10,6 +10,14 @@ namespace unstarve::report {
 /// types who stands in it. As it is where `folder` is empty.
 std::string relative_paths(std::string_view text, std::string_view folder);
 
+/// `text` with the places in it ("/a/job/train.py:41") whose files lie in `folder` written from
+/// there on; other paths stay as they are. As it is where `folder` is empty.
+std::string relative_places(std::string_view text, std::string_view folder);
+
+/// The deepest folder that holds the files of all places that are absolute; empty where none is,
+/// and where that is no deeper than "/home".
+std::string common_folder(const std::vector<std::string>& places);
+
 /// A piece of a text; one that is cut is shown as an ellipsis.
 struct ShownPart {
   std::string text;

@@ -15,6 +15,19 @@ TEST(ShownPaths, AreFromTheJobsFolderOn) {
   EXPECT_EQ(relative_paths("/a/job/x", ""), "/a/job/x");
 }
 
+TEST(ShownPaths, PlacesAreNamedFromTheScriptsFolderOn) {
+  const std::string text =
+      "at /a/job/lib/train.py:41 (`open(\"/a/job/x\")`), /b/y.py:3, /a/job:7: /a/job/f.py:8.";
+  EXPECT_EQ(relative_places(text, "/a/job"),
+            "at lib/train.py:41 (`open(\"/a/job/x\")`), /b/y.py:3, /a/job:7: f.py:8.");
+  EXPECT_EQ(relative_places(text, ""), text);
+  EXPECT_EQ(common_folder({"/a/job/lib/data.py:3", "", "/a/job/train.py:1", "b.py:2"}), "/a/job");
+  EXPECT_EQ(common_folder({"/a/job/train.py:1", "/a/jobs/data.py:3"}), "") << "that is /a";
+  EXPECT_EQ(common_folder({"/a/job/x/train.py:1"}), "/a/job/x");
+  EXPECT_EQ(common_folder({"train.py:1", "cell 3:8", "/a/b/c"}), "");
+  EXPECT_EQ(common_folder({"/train.py:1", "/a/b/c.py:1"}), "");
+}
+
 TEST(ShownPaths, LoseTheMiddleOfTheirLongestName) {
   const std::string path = "runs/2026-11-28_05-36-46_a_job_with_a_name/data-shards";
   const std::string shown = short_paths("pack \"" + path + "\" now", 40);
