@@ -200,6 +200,7 @@ Advice advise(const diagnose::Diagnosis& diagnosis, const JobFacts& job,
         .signals = diagnosis.signals,
         .job = job,
         .line = diagnose::line_of(finding),
+        .without_wait = diagnose::without_wait_of(finding),
         .work = diagnose::work_at_line_of(finding),
     };
     advice.for_findings.push_back(is_worth_a_remedy(finding)

@@ -103,6 +103,32 @@ TEST(Verdict, SaysTheLineAndWhatToDoThere) {
   EXPECT_FALSE(contains(advise_on(diagnosis).verdict, "train.py"));
 }
 
+TEST(Verdict, ALineIsShownAsItWaitsForNothing) {
+  Diagnosis diagnosis;
+  diagnosis.steps.count = 10;
+  diagnosis.partition = diagnose::Partition{.sync = 0.5};
+  diagnosis.signals.syncs_per_step = 1.0;
+  diagnosis.findings = {finding_of("sync", 0.5)};
+  diagnosis.findings[0].code = {{{"train.py:57", "loss.item()", "reading a result", 0.7, 70}}, 100};
+  const auto advised = [&diagnosis] { return *advise_on(diagnosis).leading_remedy; };
+  ASSERT_EQ(advised().id, "remove_sync");
+  EXPECT_TRUE(contains(advised().how, "or do it every 100 steps")) << advised().how;
+  EXPECT_EQ(advised().edit + advised().beside_edit, "") << "it is not known how";
+  std::string& edit = diagnosis.findings[0].code.parts[0].without_wait;
+  edit = "- sum += loss.item()\n+ sum += loss.detach().double()";
+  EXPECT_EQ(advised().edit, edit);
+  EXPECT_TRUE(contains(advised().how, "Keep the value of train.py:57 (`loss.item()`"));
+  EXPECT_TRUE(contains(advised().beside_edit, "read it with .item() after the loop"));
+
+  edit = "- loss.item()";
+  EXPECT_EQ(advised().edit, edit);
+  EXPECT_TRUE(contains(advised().how, "Leave out train.py:57 (`loss.item()`"));
+  EXPECT_TRUE(contains(advised().beside_edit, "Nothing uses"));
+
+  diagnosis.findings[0].code.parts[0].share = 0.4;
+  EXPECT_EQ(advised().edit, "") << "most of the time goes elsewhere";
+}
+
 TEST(Verdict, DataThatTheTrainingThreadMakesIsToBeMadeBeforehand) {
   Diagnosis diagnosis;
   diagnosis.steps.count = 10;

@@ -38,6 +38,7 @@ struct Situation {
   const diagnose::Signals& signals;
   const JobFacts& job;
   std::string line = {};  // of the job, that the finding's time goes to: see line_of(); or empty
+  std::string without_wait = {};  // that line as it waits for nothing: "-" and "+"; or empty
   std::string work = {};  // that this line does, where it makes data: "tokenizing"; or empty
   std::optional<LineTime> line_time = {};  // what is spent at such lines; for predictions
 };

@@ -285,8 +285,11 @@ Predictions predict_edits(const diagnose::Diagnosis& diagnosis, const JobFacts& 
   if (steps < kFewestStepsToJudge) return predictions;
   for (const diagnose::Finding& finding : diagnosis.findings) {
     if (!is_worth_a_remedy(finding)) continue;
-    const Situation situation{diagnosis.signals, job, diagnose::line_of(finding),
-                              diagnose::work_at_line_of(finding), line_time(diagnosis, finding)};
+    const Situation situation{.signals = diagnosis.signals,
+                              .job = job,
+                              .line = diagnose::line_of(finding),
+                              .work = diagnose::work_at_line_of(finding),
+                              .line_time = line_time(diagnosis, finding)};
     for (const std::string& rule : finding.reasons) {
       for (const Remedy& remedy : offers(situation, {rule})) {
         const CatalogueEntry& entry = *find_entry(remedy.id);

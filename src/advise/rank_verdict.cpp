@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "advise/parts/step_bounds.h"
 #include "advise/verdict.h"
@@ -88,8 +87,7 @@ std::string write_rank_verdict(const Diagnosis& diagnosis, const Advice& advice,
   const diagnose::RankComparison& ranks = diagnosis.ranks;
   const Straggler& straggler = *ranks.straggler;
   const RankRow& late = ranks.rows[straggler.row];
-  std::string name = diagnose::name_of(late);
-  name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
+  std::string name = diagnose::capitalised(diagnose::name_of(late));
   if (late.number && late.ranks) name += fmt::format(" of {}", *late.ranks);
   const bool emulated =
       std::any_of(diagnosis.devices.begin(), diagnosis.devices.end(),

@@ -15,6 +15,7 @@ struct Remedy {
   std::string how;                                  // one imperative sentence
   std::map<std::string, std::int64_t> values = {};  // those in `how`: {"num_workers", 2}
   std::string edit = {};  // of the job's source, where it is that simple: lines with "-" and "+"
+  std::string beside_edit = {};  // what those lines do not say: a sentence; may be empty
   Reading<predict::Speedup> predicted = {};
   bool place_unknown = false;  // somebody has to find first where in the job it is to be done
 };

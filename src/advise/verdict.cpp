@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
 
 #include "advise/host_verdict.h"
@@ -13,6 +12,7 @@
 #include "diagnose/line_words.h"
 #include "diagnose/rules/rule.h"
 #include "diagnose/signals/conditions.h"
+#include "diagnose/words/wording.h"
 #include "predict/speedup.h"
 
 namespace unstarve::advise {
@@ -132,8 +132,7 @@ std::string condition_words(const Diagnosis& diagnosis, const Advice& advice) {
   const bool computes =
       advice.leading_finding && computes_all_the_time(diagnosis.findings[*advice.leading_finding]);
   if (diagnosis.conditions.empty() || computes) return "";
-  std::string words = diagnosis.conditions.front().evidence.front();
-  words.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(words.front())));
+  const std::string words = diagnose::capitalised(diagnosis.conditions.front().evidence.front());
   // Where the kernel groups processes by session, being nice in another one changes nothing.
   return words + ": stop them, or pin them to other CPUs (taskset), and look again.";
 }

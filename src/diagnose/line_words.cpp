@@ -87,6 +87,10 @@ std::string line_of(const Finding& finding) {
   return is_late || first.share < kMost || first.place.empty() ? "" : code_words(first);
 }
 
+std::string without_wait_of(const Finding& finding) {
+  return line_of(finding).empty() ? "" : finding.code.parts.front().without_wait;
+}
+
 std::string work_at_line_of(const Finding& finding) {
   if (line_of(finding).empty()) return "";
   const std::string& what = finding.code.parts.front().what;

@@ -22,6 +22,9 @@ std::string line_words(const Finding& finding);
 /// the training itself.
 std::string line_of(const Finding& finding);
 
+/// That line as it waits for nothing: lines with "-" and "+". Empty where that is not certain.
+std::string without_wait_of(const Finding& finding);
+
 /// The known work that this line does, if it makes data: "tokenizing".
 std::string work_at_line_of(const Finding& finding);
 

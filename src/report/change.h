@@ -9,7 +9,7 @@ namespace unstarve::report {
 /// What to do, once for every form of a report. Paths are from the job's folder on. All parts are
 /// empty where no change is named.
 struct NamedChange {
-  std::string sentence;  // empty where the lines say it all
+  std::string sentence;  // beside lines: what they do not say; may be empty
   std::string lines;     // "-..." and "+...", each with an end of line
   std::string file;      // that a diff changes; empty: not known
   std::string command;   // that the sentence has in backquotes: "unstarve pack ..."

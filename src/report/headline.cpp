@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string_view>
 
 #include "advise/rank_verdict.h"
 #include "base/number_words.h"
 #include "base/units.h"
 #include "diagnose/errors/xid_catalogue.h"
+#include "diagnose/words/wording.h"
 #include "examine/history/trial_dirs.h"
 #include "predict/speedup.h"
 #include "report/tried/trial_words.h"
@@ -187,8 +187,8 @@ std::string failure_headline(const Report& report) {
 /// "Rank 1 of 2 is late: the others wait for it."
 std::string rank_headline(const diagnose::RankComparison& ranks) {
   const std::size_t others = ranks.rows.size() - 1;
-  std::string name = diagnose::name_of(ranks.rows[ranks.straggler->row]);
-  name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
+  const std::string name =
+      diagnose::capitalised(diagnose::name_of(ranks.rows[ranks.straggler->row]));
   return fmt::format("{} of {} is late: the {} for it.", name, ranks.rows.size(),
                      others == 1 ? "other waits" : "others wait");
 }

@@ -73,6 +73,7 @@ Json remedy_json(const advise::Remedy& remedy) {
   Json json = {{"id", remedy.id}, {"how", remedy.how}};
   if (!remedy.values.empty()) json["values"] = remedy.values;
   if (!remedy.edit.empty()) json["edit"] = remedy.edit;
+  if (!remedy.beside_edit.empty()) json["beside_edit"] = remedy.beside_edit;
   json["predicted"] = speedup_json(remedy.predicted);
   return json;
 }

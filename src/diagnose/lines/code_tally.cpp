@@ -24,6 +24,7 @@ CodeShare in_training(const trace::Stack& stack) {
   CodeShare code;
   code.place = stack.line;
   code.call = stack.call;
+  code.without_wait = stack.without_wait;
   code.what = what_runs(stack);
   code.trains = code.what.empty() && trains(stack);
   if (code.place.empty() && code.what.empty()) code.what = stack.top;
@@ -75,7 +76,7 @@ void CodeTally::add(const trace::StackSample& sample, const trace::Stack& stack)
     part.between += weight;
     between_ += weight;
   }
-  part.details[{code.place, code.call, code.what, code.trains}] += weight;
+  part.details[{code.place, code.call, code.what, code.without_wait, code.trains}] += weight;
 }
 
 double CodeTally::share_of(const Part& part) const {
@@ -93,9 +94,9 @@ CodeTime CodeTally::result() const {
     const auto most =
         std::max_element(part.details.begin(), part.details.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
-    const auto& [place, call, description, is_training] = most->first;
+    const auto& [place, call, description, without_wait, is_training] = most->first;
     if (place.empty() && description.empty()) continue;
-    time.parts.push_back({place, call, description, share, part.looks, is_training});
+    time.parts.push_back({place, call, description, share, part.looks, is_training, without_wait});
   }
   std::stable_sort(time.parts.begin(), time.parts.end(),
                    [](const CodeShare& a, const CodeShare& b) { return a.share > b.share; });

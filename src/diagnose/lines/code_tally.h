@@ -38,8 +38,8 @@ class CodeTally {
     double forced = 0;   // of it, of looks that got Python's lock by force
     double between = 0;  // of it, of looks that waited and then were given it
     std::int64_t looks = 0;
-    std::map<std::tuple<std::string, std::string, std::string, bool>, double>
-        details;  // place, call, what, trains
+    // place, call, what, without_wait, trains
+    std::map<std::tuple<std::string, std::string, std::string, std::string, bool>, double> details;
   };
 
   By by_;

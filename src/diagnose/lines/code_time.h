@@ -14,6 +14,7 @@ struct CodeShare {
   double share = 0;        // of the time, as the looks stand for it
   std::int64_t looks = 0;  // that found it
   bool trains = false;     // a module, backward() or an optimizer runs there: the training itself
+  std::string without_wait = {};  // lines with "-" and "+", where it waits for the device
 };
 
 /// What the Python of some threads was doing in some time, as looks at their stacks found it.

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "base/number_words.h"
+#include "diagnose/words/wording.h"
 #include "report/compared/comparison_words.h"
 #include "report/html/escape.h"
 #include "report/html/page.h"
@@ -208,9 +208,8 @@ std::string sentence_html(const Comparison& comparison) {
       "<section class=\"card verdict {}\">\n<p class=\"eyebrow\">{} against {}</p>\n<h1>{}</h1>\n",
       comparison.moved ? escape(comparison.moved->part.part) : "", escape(comparison.b),
       escape(comparison.a), escape(comparison_headline(comparison)));
-  if (std::string cause = comparison_cause(comparison); !cause.empty()) {
-    cause[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(cause[0])));
-    text += fmt::format("<p>{}.</p>\n", escape(cause));
+  if (const std::string cause = comparison_cause(comparison); !cause.empty()) {
+    text += fmt::format("<p>{}.</p>\n", escape(diagnose::capitalised(cause)));
   }
   if (const std::string note = noise_note(comparison); !note.empty()) {
     text += fmt::format("<p class=\"note\">{}</p>\n", escape(note));

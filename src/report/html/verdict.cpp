@@ -222,11 +222,11 @@ std::string change_html(const Report& report) {
     const std::string quoted = "`" + change.command + "`";
     sentence.replace(sentence.find(quoted), quoted.size(), "this command");
   }
+  if (!change.lines.empty()) text += lines_html(report, change);
   if (!sentence.empty()) text += fmt::format("<p>{}</p>\n", shown_sentence(report, sentence));
   if (!change.command.empty()) {
     text += fmt::format("<pre class=\"change\">{}</pre>\n", shown(report, change.command));
   }
-  if (!change.lines.empty()) text += lines_html(report, change);
   if (!change.copied.empty()) {
     text += fmt::format(
         "<button type=\"button\" class=\"copy\" hidden data-copied=\"{}\">Copy {}"

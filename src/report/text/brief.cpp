@@ -158,8 +158,10 @@ Lines changed(const std::string& lines_of_change, const TextOptions& options) {
 /// What is to be done, and what keeps it.
 Lines change(const Report& report, const TextOptions& options) {
   const NamedChange named = change_of(report);
-  if (!named.lines.empty()) return changed(named.lines, options);
-  return lines_of({"Change", named.sentence}, options);
+  if (named.lines.empty()) return lines_of({"Change", named.sentence}, options);
+  Lines lines = changed(named.lines, options);
+  if (!named.sentence.empty()) add({" ", named.sentence}, options, lines);
+  return lines;
 }
 
 /// What may gain more or nothing: a trial costs less than guessing.

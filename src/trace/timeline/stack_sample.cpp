@@ -44,6 +44,7 @@ Stack parse_stack(std::string_view text) {
   stack.line = text_of(object, "line");
   stack.function = text_of(object, "function");
   stack.call = text_of(object, "call");
+  stack.without_wait = text_of(object, "without_wait");
   stack.callee = text_of(object, "callee");
   stack.top = text_of(object, "top");
   stack.callers = texts(object, "callers");

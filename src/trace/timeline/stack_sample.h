@@ -21,8 +21,9 @@ struct Stack {
   std::string line = {};      // innermost one of the job's own: "train.py:57"; a fetch's: inside it
   std::string function = {};  // that the line is in
   std::string call = {};      // what runs there, as it is written: "loss.item()"
-  std::string callee = {};    // a library's function it called: "queue.py get"
-  std::string top = {};       // the innermost function at all, where it is another one
+  std::string without_wait = {};          // lines with "-" and "+": that line, reading nothing back
+  std::string callee = {};                // a library's function it called: "queue.py get"
+  std::string top = {};                   // the innermost function at all, where it is another one
   std::vector<std::string> callers = {};  // the job's functions around it, from inside to outside
   std::string transform = {};             // the class of a sample's transform: "RandAugment"
   std::string transform_place = {};       // where the job names that class

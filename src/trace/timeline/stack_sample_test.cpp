@@ -20,12 +20,14 @@ TEST(Stack, IsReadFromItsWords) {
       R"x({"in": ["fetch", "decode", "jpeg", "png"], "line": "train.py:57", "function": "step",)x"
       R"x("callers": ["main"], "call": "a.convert()", "callee": "PIL/Image.py convert",)x"
       R"x("top": "PIL/ImageFile.py load", "transform": "RandAugment",)x"
+      R"x("without_wait": "- a.item()",)x"
       R"x("transform_place": "train.py:41"})x");
   EXPECT_TRUE(stack.in_fetch && stack.in_decode && stack.in_jpeg && stack.in_png);
   EXPECT_FALSE(stack.in_wait || stack.in_collate || stack.in_sync);
   EXPECT_EQ(stack.line, "train.py:57");
   EXPECT_EQ(stack.function, "step");
   EXPECT_EQ(stack.call, "a.convert()");
+  EXPECT_EQ(stack.without_wait, "- a.item()");
   EXPECT_EQ(stack.callee, "PIL/Image.py convert");
   EXPECT_EQ(stack.top, "PIL/ImageFile.py load");
   EXPECT_EQ(stack.callers, std::vector<std::string>{"main"});

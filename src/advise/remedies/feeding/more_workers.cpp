@@ -27,17 +27,17 @@ std::optional<Workers> workers_of_stream(const diagnose::Signals& signals) {
 std::string why_so_many(const Situation& situation, const Workers& workers, double needed) {
   const diagnose::Signals& signals = situation.signals;
   if (may_repeat_in_workers(situation.job.data)) {
-    return "; no more, since each worker gives all of an iterable data set that does not divide "
+    return "no more, since each worker gives all of an iterable data set that does not divide "
            "itself";
   }
   if (workers.beyond_cpus) {
     return fmt::format(
-        "; more than the {:.0f} CPUs of this job, since a worker is off the CPU for {} of its "
+        "more than the {:.0f} CPUs of this job, since a worker is off the CPU for {} of its "
         "time: it waits for storage",
         signals.effective_cpus.value_or(0), percent_text(1 - signals.fetch_cpu_ratio.value_or(0)));
   }
   if (!signals.effective_cpus || needed <= *signals.effective_cpus) return "";
-  return fmt::format("; hiding a batch entirely would take {:.0f}, this job may use {:.0f} CPUs",
+  return fmt::format("hiding a batch entirely would take {:.0f}, this job may use {:.0f} CPUs",
                      needed, *signals.effective_cpus);
 }
 
@@ -51,10 +51,12 @@ std::optional<Remedy> offer_more_workers(const Situation& situation, std::string
   const std::int64_t prefetch = workers->beyond_cpus ? kPrefetchBeyondCpus : kPrefetchFactor;
   const std::string now =
       signals.num_workers ? fmt::format(" instead of {:.0f}", *signals.num_workers) : "";
+  const std::string why = why_so_many(situation, *workers, *needed);
   Remedy remedy;
   remedy.how = fmt::format("Make the DataLoader{} with num_workers={:.0f}{}, prefetch_factor={}{}.",
                            diagnose::at(situation.job.loader_place), workers->count, now, prefetch,
-                           why_so_many(situation, *workers, *needed));
+                           why.empty() ? why : "; " + why);
+  if (!why.empty()) remedy.beside_edit = diagnose::capitalised(why) + ".";
   remedy.values = {{"num_workers", whole_number<std::int64_t>(workers->count)},
                    {"prefetch_factor", prefetch}};
   if (workers->beyond_cpus) remedy.values[kBeyondCpus] = 1;

@@ -10,11 +10,36 @@ namespace unstarve::advise {
 
 namespace {
 
+/// Where it is known how the line itself waits for nothing.
+Remedy change_of_line(const Situation& situation) {
+  const std::string& edit = situation.without_wait;
+  Remedy remedy;
+  remedy.edit = edit;
+  if (edit.find("\n+") != std::string::npos) {
+    remedy.beside_edit =
+        "The value stays on the GPU: read it with .item() after the loop, or every 100 steps.";
+    remedy.how = fmt::format(
+        "Keep the value of {} on the GPU, and read it with .item() after the loop, or every 100 "
+        "steps.",
+        situation.line);
+    return remedy;
+  }
+  const bool reads = edit.find(".item()") != std::string::npos;
+  remedy.beside_edit = reads ? "Nothing uses the value that this line waits for."
+                             : "The GPU keeps the order of its work without it: only a clock on "
+                               "the host needs this wait.";
+  remedy.how = fmt::format("Leave out {}: {}.", situation.line,
+                           reads ? "nothing uses the value that it waits for"
+                                 : "the GPU keeps the order of its work without it");
+  return remedy;
+}
+
 /// Only where the job waits step by step: what it does seldom costs little by its waiting. Waits
 /// for copies to the device have remedies of their own.
 std::optional<Remedy> offer_remove_sync(const Situation& situation, std::string_view rule) {
   if (rule != "sync" || !waits_in_each_step(situation.signals)) return std::nullopt;
   if (diagnose::awaits_uploads(situation.signals)) return std::nullopt;
+  if (!situation.line.empty() && !situation.without_wait.empty()) return change_of_line(situation);
   Remedy remedy;
   if (!situation.line.empty()) {
     remedy.how = fmt::format(

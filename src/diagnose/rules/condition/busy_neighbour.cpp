@@ -12,7 +12,7 @@ std::optional<Claim> evaluate_busy_neighbour(const Signals& signals) {
   if (!cpus_are_taken(signals)) return std::nullopt;
   Claim claim;
   claim.evidence.push_back(fmt::format(
-      "other processes use {:.1f} of the {:.0f} CPUs that this job may use, itself it gets {:.1f}",
+      "other processes use {:.1f} of the {:.0f} CPUs that this job may use, and it gets {:.1f}",
       *signals.neighbour_cores, *signals.effective_cpus, *signals.job_cpu_cores));
   if (signals.cpu_waiting_threads) {
     claim.evidence.push_back(fmt::format("{:.1f} of its threads wait for a CPU, in the mean",

@@ -14,6 +14,7 @@ from itertools import accumulate, repeat
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
+from .deferral import without_wait
 from .places import OURS, USERS, kind_of, library_name, place
 
 #: Frames of a stack that are looked at, of the innermost ones; as many as the library gives.
@@ -157,6 +158,9 @@ def in_words(seen: Look) -> bytes:
         call = call_text(code, instruction, number)
         if call:
             words["call"] = call
+        change = without_wait(linecache.getline(code.co_filename, number))
+        if change:
+            words["without_wait"] = change
     if seen.callee is not None:
         words["callee"] = _function(seen.callee)
     if seen.top is not None and (seen.line is None or seen.top is not seen.line[0]):
