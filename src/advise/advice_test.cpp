@@ -118,7 +118,7 @@ TEST(Verdict, ALineIsShownAsItWaitsForNothing) {
   edit = "- sum += loss.item()\n+ sum += loss.detach().double()";
   EXPECT_EQ(advised().edit, edit);
   EXPECT_TRUE(contains(advised().how, "Keep the value of train.py:57 (`loss.item()`"));
-  EXPECT_TRUE(contains(advised().beside_edit, "read it with .item() after the loop"));
+  EXPECT_TRUE(contains(advised().beside_edit, "read it with `.item()` after the loop"));
 
   edit = "- loss.item()";
   EXPECT_EQ(advised().edit, edit);

@@ -19,9 +19,12 @@ def code_of(diagnosis: dict[str, Any], cause: str) -> dict[str, Any]:
 
 def judge_the_wait(diagnosis: dict[str, Any]) -> None:
     code = code_of(diagnosis, "sync")
-    assert code["place"].endswith(line_of("waits_for_gpu.py", "    return loss.item()")), diagnosis
+    waits = line_of("waits_for_gpu.py", "    total += loss.item()")
+    assert code["place"].endswith(waits), diagnosis
     assert (code["call"], code["what"]) == ("loss.item()", "reading a result")
     assert code["share"] > 0.6
+    advised = diagnosis["findings"][diagnosis["leading_finding"]]["remedies"][0]
+    assert advised["edit"] == "- total += loss.item()\n+ total += loss.detach().double()", advised
 
 
 def test_the_line_that_waits_for_the_gpu_is_named() -> None:

@@ -24,9 +24,8 @@ std::optional<Remedy> offer_cuda_graphs_or_compile(const Situation& situation,
         "optimizers (fused=True), channels_last where it saves conversions.";
     remedy.edit = "+ model = torch.compile(model, mode=\"reduce-overhead\")";
     remedy.beside_edit =
-        "Launch less often, by CUDA graphs; fused optimizers (fused=True) do too, and "
-        "channels_last "
-        "where it saves conversions.";
+        "Launch less often, by CUDA graphs; fused optimizers (`fused=True`) do too, and "
+        "channels_last where it saves conversions.";
   } else {
     return std::nullopt;
   }

@@ -17,7 +17,7 @@ Remedy change_of_line(const Situation& situation) {
   remedy.edit = edit;
   if (edit.find("\n+") != std::string::npos) {
     remedy.beside_edit =
-        "The value stays on the GPU: read it with .item() after the loop, or every 100 steps.";
+        "The value stays on the GPU: read it with `.item()` after the loop, or every 100 steps.";
     remedy.how = fmt::format(
         "Keep the value of {} on the GPU, and read it with .item() after the loop, or every 100 "
         "steps.",
