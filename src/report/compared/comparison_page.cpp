@@ -207,7 +207,7 @@ std::string sentence_html(const Comparison& comparison) {
   std::string text = fmt::format(
       "<section class=\"card verdict {}\">\n<p class=\"eyebrow\">{} against {}</p>\n<h1>{}</h1>\n",
       comparison.moved ? escape(comparison.moved->part.part) : "", escape(comparison.b),
-      escape(comparison.a), escape(comparison_headline(comparison)));
+      escape(comparison.a), with_whole_percents(escape(comparison_headline(comparison))));
   if (const std::string cause = comparison_cause(comparison); !cause.empty()) {
     text += fmt::format("<p>{}.</p>\n", escape(diagnose::capitalised(cause)));
   }

@@ -31,4 +31,22 @@ std::string escape(std::string_view text) {
   return safe;
 }
 
+std::string with_whole_percents(std::string_view html) {
+  constexpr std::string_view kSign = " %";
+  std::string text;
+  std::size_t sign = html.find(kSign);
+  while (sign != std::string_view::npos) {
+    const std::size_t before = html.substr(0, sign).find_last_not_of("0123456789.");
+    const std::size_t number = before == std::string_view::npos ? 0 : before + 1;
+    const std::size_t end = sign + kSign.size();
+    text += html.substr(0, number);
+    text += "<span class=\"whole\">";
+    text += html.substr(number, end - number);
+    text += "</span>";
+    html.remove_prefix(end);
+    sign = html.find(kSign);
+  }
+  return text.append(html);
+}
+
 }  // namespace unstarve::report

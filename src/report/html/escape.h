@@ -9,4 +9,7 @@ namespace unstarve::report {
 /// what is not UTF-8 as U+FFFD, control characters and marks that turn text around as blanks.
 std::string escape(std::string_view text);
 
+/// HTML in which no line ends between a number and its percent sign.
+std::string with_whole_percents(std::string_view html);
+
 }  // namespace unstarve::report

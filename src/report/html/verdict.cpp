@@ -275,7 +275,7 @@ std::string html_verdict(const Report& report) {
   std::string text = fmt::format(
       "<section class=\"card verdict {}\" aria-labelledby=\"verdict\">\n<h1 id=\"verdict\">{}"
       "</h1>\n",
-      kind, shown(report, short_headline(report)));
+      kind, with_whole_percents(shown(report, short_headline(report))));
   text += answer_html("Error", errors_html(report));
   // What held up a job that failed did not end it, and is no change to begin with.
   text += answer_html(failed ? "Until then" : "Why", why_html(report));

@@ -37,7 +37,7 @@ std::string why_so_many(const Situation& situation, const Workers& workers, doub
         signals.effective_cpus.value_or(0), percent_text(1 - signals.fetch_cpu_ratio.value_or(0)));
   }
   if (!signals.effective_cpus || needed <= *signals.effective_cpus) return "";
-  return fmt::format("hiding a batch entirely would take {:.0f}, this job may use {:.0f} CPUs",
+  return fmt::format("{:.0f} workers would hide a batch entirely, this job may use {:.0f} CPUs",
                      needed, *signals.effective_cpus);
 }
 
