@@ -29,6 +29,12 @@ std::optional<Remedy> offer_unstarve_shards(const Situation& situation, std::str
   const std::string folder = whole_image_folder(situation.job.data);
   if (!folder.empty()) {
     remedy.how = pack_folder(folder, situation.job.loader_place);
+    remedy.edit =
+        fmt::format("- DataLoader(...)\n+ unstarve.ImageLoader(\"{}-shards\", batch_size)", folder);
+    remedy.beside_edit = fmt::format(
+        "Pack the images once with `unstarve pack {} {}`. The loader gives uint8 pixels, which the "
+        "device scales and normalises.",
+        shell_word(folder), shell_word(folder + "-shards"));
   } else if (native_stage) {
     // Of a job that the engine feeds it is known that they are images, not where they lie.
     remedy.how =

@@ -24,8 +24,8 @@ std::optional<Remedy> offer_cuda_graphs_or_compile(const Situation& situation,
         "optimizers (fused=True), channels_last where it saves conversions.";
     remedy.edit = "+ model = torch.compile(model, mode=\"reduce-overhead\")";
     remedy.beside_edit =
-        "Launch less often, by CUDA graphs; fused optimizers (`fused=True`) do too, and "
-        "channels_last where it saves conversions.";
+        "Behind the line that makes the model: a step's kernels are launched at once, as CUDA "
+        "graphs. An optimizer with `fused=True` launches less, too.";
   } else {
     return std::nullopt;
   }
