@@ -41,10 +41,10 @@ NamedChange of_sentence(const std::string& sentence, const std::string& folder) 
 NamedChange of_remedy(const advise::Remedy& remedy, const std::string& folder) {
   if (remedy.edit.empty()) return of_sentence(remedy.how, folder);
   NamedChange change;
-  change.sentence = relative_paths(remedy.beside_edit, folder);
-  change.lines = remedy.edit;
+  change = of_sentence(remedy.beside_edit, folder);
+  change.lines = relative_paths(remedy.edit, folder);
   if (change.lines.back() != '\n') change.lines += '\n';
-  change.copied = change.lines;
+  if (change.command.empty()) change.copied = change.lines;
   return change;
 }
 

@@ -51,6 +51,16 @@ std::string until_the_first_batch(const RunFacts& facts) {
   return fmt::format(", the first batch asked for after {}", seconds_text(after_s));
 }
 
+/// ", 58 ms of it training", where that is little of the run: shares are of the training.
+std::string of_it_training(const Report& report) {
+  constexpr double kLittle = 0.1;
+  const diagnose::StepSummary& steps = report.diagnosis.steps;
+  const double trained_s =
+      static_cast<double>(steps.count) * steps.mean_us.value_or(0) / kMicrosecondsPerSecond;
+  const bool is_little = trained_s > 0 && trained_s < kLittle * report.facts.duration_s.value_or(0);
+  return is_little ? fmt::format(", {} of it training", seconds_text(trained_s)) : "";
+}
+
 /// "after 60 steps in 12.2 s", as far as it is known.
 std::string after_what(const Report& report) {
   const RunFacts& facts = report.facts;
@@ -66,7 +76,7 @@ std::string after_what(const Report& report) {
                        steps == 1 ? "" : plural);
   }
   if (steps == 0 && facts.exit_code) text = " without a training step";
-  if (facts.duration_s) text += " in " + seconds_text(*facts.duration_s);
+  if (facts.duration_s) text += " in " + seconds_text(*facts.duration_s) + of_it_training(report);
   return text + until_the_first_batch(facts);
 }
 
@@ -164,6 +174,10 @@ std::string headline_of(const diagnose::Finding& lead) {
       {"gpu_busy", "The GPU is busy {} of the time."},
       {"other", "The GPU idles {} of the time; why was not recorded."},
   }};
+  if (lead.cause == "sync" && lead.detail == "read_back") {
+    return fmt::format("The GPU idles {} of the time: the job reads values back.",
+                       percent_text(lead.share));
+  }
   for (const auto& [cause, words] : kWords) {
     if (cause == lead.cause) return fmt::format(fmt::runtime(words), percent_text(lead.share));
   }

@@ -50,6 +50,24 @@ TEST(Headline, SaysHowLongAJobTookToItsFirstBatch) {
       << what_happened(report);
 }
 
+TEST(Headline, SaysHowLittleOfAJobWasTraining) {
+  Report report = sample::report();
+  report.diagnosis.steps.count = 30;
+  report.diagnosis.steps.mean_us = 2000;
+  report.facts.duration_s = 10;
+  EXPECT_NE(what_happened(report).find(" in 10.0 s, 60.0 ms of it training: "), std::string::npos)
+      << what_happened(report);
+  report.facts.duration_s = 0.5;
+  EXPECT_EQ(what_happened(report).find("training"), std::string::npos) << what_happened(report);
+}
+
+TEST(Headline, NamesWhatIsWaitedFor) {
+  Report report = sample::report();
+  report.diagnosis.findings[0].cause = "sync";
+  report.diagnosis.findings[0].detail = "read_back";
+  EXPECT_EQ(short_headline(report), "The GPU idles 79 % of the time: the job reads values back.");
+}
+
 TEST(Headline, TellsTheErrorThatEndedTheJob) {
   Report report;
   EXPECT_TRUE(error_sentences(report).empty());

@@ -37,7 +37,7 @@ std::string amount_words(const Amount& amount, bool at_most) {
 }
 
 /// Less training than that says nothing of a month.
-constexpr double kLeastTrainingHours = 5.0 / kSecondsPerHour;
+constexpr double kLeastTrainingHours = 60.0 / kSecondsPerHour;
 
 bool tells_of_a_month(const Cost& cost) {
   return phase(cost, Phase::kTraining).gpu_hours.value_or(0) >= kLeastTrainingHours;

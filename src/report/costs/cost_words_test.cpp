@@ -54,13 +54,13 @@ TEST(CostSentence, SaysWhatIdleTimeCostAndWhatTheChangeGivesBack) {
 
 TEST(CostSentence, SecondsOfTrainingSayNothingOfAMonth) {
   cost::Usage usage = sample::usage();
-  usage.seconds[1] = usage.gpus[0].seconds[1] = 4;
+  usage.seconds[1] = usage.gpus[0].seconds[1] = 59;
   cost::Rates rates = cost::default_rates();
   rates.price = cost::Rate{2, "--price"};
   const cost::Cost cost = cost::cost_of(usage, rates, cost::Change{"x", {2, 1.9, 2.1}, false});
   EXPECT_THAT(cost_sentence(cost), Not(HasSubstr("month")));
   EXPECT_EQ(given_back_sentence(cost),
-            "The change would give back 2.00 GPU-seconds and $0.0011 of this run (modelled).");
+            "The change would give back 29.5 GPU-seconds and $0.016 of this run (modelled).");
 }
 
 TEST(CostSentence, OfAnEmulatedGpuSaysSo) {
@@ -71,12 +71,13 @@ TEST(CostSentence, OfAnEmulatedGpuSaysSo) {
 TEST(CostSentence, WithoutAPriceSpeaksOfGpuHours) {
   cost::Usage usage = sample::usage();
   usage.gpus[0].name = "Tesla T4";
+  usage.seconds[1] = usage.gpus[0].seconds[1] = 72;
   const cost::Cost cost =
       cost::cost_of(usage, cost::default_rates(), cost::Change{"x", {2, 1.9, 2.1}, false});
   EXPECT_THAT(cost_sentence(cost),
-              HasSubstr("would give back 6.10 GPU-seconds, in a month of it 365"));
+              HasSubstr("would give back 36.0 GPU-seconds, in a month of it 365"));
   EXPECT_EQ(given_back_sentence(cost),
-            "The change would give back 6.10 GPU-seconds of this run; 365 GPU-hours in a "
+            "The change would give back 36.0 GPU-seconds of this run; 365 GPU-hours in a "
             "month of such training (modelled).");
   EXPECT_THAT(cost_sentence(cost), Not(HasSubstr("$")));
   EXPECT_THAT(cost_notes(cost), testing::Contains(HasSubstr("No price is known")));

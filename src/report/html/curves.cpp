@@ -91,13 +91,26 @@ double mean_of(const Series& series, const Scale& time) {
   return whole.empty ? std::nan("") : whole.mean;
 }
 
-std::string curve_html(const Series& series, const Points& points, const Scale& time) {
-  const std::string label = escape(series.label);
-  // Drivers tell of the last sixth of a second to the last second.
+/// Drivers tell of the last sixth of a second to the last second: such a curve says nothing.
+bool is_too_short(const Scale& time) {
   constexpr double kTooShortS = 3;
-  const std::string mean = time.high - time.low < kTooShortS
-                               ? "too short for a mean: the driver tells of up to a second at once"
-                               : "mean " + percent_cell(mean_of(series, time));
+  return time.high - time.low < kTooShortS;
+}
+
+/// Whether kernels that wait for other GPUs make much of what the driver counts.
+bool counts_waiting(const Report& report) {
+  constexpr double kMuch = 0.1;
+  const std::vector<diagnose::DeviceDiagnosis>& devices = report.diagnosis.devices;
+  return std::any_of(devices.begin(), devices.end(), [](const diagnose::DeviceDiagnosis& device) {
+    return device.partition.exposed_communication >= kMuch;
+  });
+}
+
+/// `aside`: stands behind the mean.
+std::string curve_html(const Series& series, const Points& points, const Scale& time,
+                       const char* aside) {
+  const std::string label = escape(series.label);
+  const std::string mean = "mean " + percent_cell(mean_of(series, time)) + aside;
   std::string text = fmt::format(
       "<figure class=\"curve\"><figcaption><strong>{}</strong> <span>{}</span>"
       "<output class=\"readout\"></output></figcaption>\n<div class=\"plot\">"
@@ -229,8 +242,8 @@ std::string tools_html(const Plots& plots) {
          "<button type=\"button\" data-view=\"all\">All</button></div>\n";
 }
 
-std::string title_html(const Report& report) {
-  if (report.utilization.empty()) return "<h2>The training over time</h2>\n";
+std::string title_html(const Report& report, bool has_curves) {
+  if (!has_curves) return "<h2>The training over time</h2>\n";
   std::string text = "<h2>GPU utilisation over the training";
   if (is_emulated(report)) text += " <span class=\"badge notice\">emulated</span>";
   return text + "</h2>\n";
@@ -239,16 +252,20 @@ std::string title_html(const Report& report) {
 }  // namespace
 
 std::string html_utilization(const Report& report) {
-  const Plots plots = plots_of(report);
+  Plots plots = plots_of(report);
   const Scale& time = plots.time;
   if (!(time.high > time.low)) return {};
+  const bool leaves_out = !plots.series.empty() && is_too_short(time);
+  if (leaves_out) plots.series.clear();
+  const char* const aside = counts_waiting(report) ? ", waiting for other GPUs included" : "";
   std::string drawn;
   std::vector<Points> points;
   for (const Series& series : plots.series) {
     points.push_back(points_of(series, plots.all, kBucketsOfDetail));
-    drawn += curve_html(series, points_of(series, plots.all, kBuckets), time);
+    drawn += curve_html(series, points_of(series, plots.all, kBuckets), time, aside);
   }
-  std::string text = "<section class=\"card\">\n" + title_html(report) + tools_html(plots);
+  std::string text =
+      "<section class=\"card\">\n" + title_html(report, !points.empty()) + tools_html(plots);
   text += points.empty() ? std::string("<div class=\"curves\" id=\"curves\">\n")
                          : fmt::format(
                                "<div class=\"curves\" id=\"curves\" tabindex=\"0\" role=\"slider\" "
@@ -268,6 +285,11 @@ std::string html_utilization(const Report& report) {
         "ran, those of NCCL too, which wait for other GPUs. Computing, among the shares, is less. "
         "Point at the curves, or focus them and use the arrow keys, to read values; drag over "
         "them, or press + and -, to zoom.</p>\n";
+  }
+  if (leaves_out) {
+    text +=
+        "<p class=\"note\">Too short for the driver's curve of the GPU: it tells of up to a second "
+        "at once.</p>\n";
   }
   return text +
          fmt::format("<script type=\"application/json\" id=\"curve-points\">{}</script>\n",

@@ -222,6 +222,52 @@ TEST(Page, FoldsTheStartUpAndAlignsTracksWithTheCurves) {
   EXPECT_THAT(render_html(sample::report()), Not(HasSubstr("class=\"folded\"")));
 }
 
+TEST(Page, TheDriversCurveIsLeftOutWhereItIsTooShort) {
+  Report report = folded_report();
+  EXPECT_THAT(render_html(report), Not(HasSubstr("Too short for the driver's curve")));
+  for (Series& series : report.utilization) {
+    for (double& t : series.t_s) t /= 4;
+    series.training_from_s = 0.5;
+    series.training_until_s = 2.9;
+  }
+  report.training_from_s = 0.5;
+  report.tracks.clear();
+  const std::string page = render_html(report);
+  EXPECT_THAT(page, HasSubstr("Too short for the driver's curve of the GPU"));
+  EXPECT_THAT(page, HasSubstr("The training over time"));
+  EXPECT_THAT(page, Not(HasSubstr("<figure class=\"curve\">")));
+}
+
+TEST(Page, WhereKernelsWaitForOtherGpusTheCurveSaysSo) {
+  Report report = folded_report();
+  EXPECT_THAT(render_html(report), Not(HasSubstr("waiting for other GPUs included")));
+  ASSERT_FALSE(report.diagnosis.devices.empty());
+  report.diagnosis.devices.front().partition.exposed_communication = 0.9;
+  EXPECT_THAT(render_html(report), HasSubstr(" %, waiting for other GPUs included</span>"));
+}
+
+TEST(Page, WhatComesFirstIsSetApartFromTheChange) {
+  Report report = sample::report();
+  report.verification.clear();
+  report.advice.condition = "Others use the CPUs: stop them.";
+  const std::string page = render_html(report);
+  EXPECT_THAT(page, HasSubstr("<strong>First:</strong> Others use the CPUs: stop them.</p>\n"
+                              "<p><strong>Then:</strong></p>"));
+  EXPECT_THAT(page, HasSubstr(" for what comes then; not tried yet"));
+}
+
+TEST(Page, ACommandStandsAboveTheLinesThatNeedIt) {
+  Report report = sample::report();
+  report.verification.clear();
+  report.advice.next_remedy->edit = "- DataLoader(...)\n+ ImageLoader(\"out\")";
+  report.advice.next_remedy->beside_edit = "Pack once with `unstarve pack data out`.";
+  const std::string page = render_html(report);
+  const std::size_t command = page.find("<pre class=\"change\">unstarve pack data out</pre>");
+  ASSERT_NE(command, std::string::npos);
+  EXPECT_GT(page.find("<ins>", command), command);
+  EXPECT_THAT(page, HasSubstr("data-copied=\"unstarve pack data out\">Copy command"));
+}
+
 TEST(Page, WithoutAGpuHasTheTracksAlone) {
   Report report = folded_report();
   report.utilization.clear();

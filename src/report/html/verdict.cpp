@@ -222,10 +222,14 @@ std::string change_html(const Report& report) {
     const std::string quoted = "`" + change.command + "`";
     sentence.replace(sentence.find(quoted), quoted.size(), "this command");
   }
-  if (!change.lines.empty()) text += lines_html(report, change);
+  if (!report.advice.condition.empty() && !change.empty()) {
+    text += "<p><strong>Then:</strong></p>\n";
+  }
+  if (change.command.empty() && !change.lines.empty()) text += lines_html(report, change);
   if (!sentence.empty()) text += fmt::format("<p>{}</p>\n", shown_sentence(report, sentence));
   if (!change.command.empty()) {
     text += fmt::format("<pre class=\"change\">{}</pre>\n", shown(report, change.command));
+    if (!change.lines.empty()) text += lines_html(report, change);
   }
   if (!change.copied.empty()) {
     text += fmt::format(
@@ -248,9 +252,10 @@ std::string gain_html(const Report& report) {
     text = gain_words(tried->measured, explained("measured")) +
            fmt::format("<p class=\"how\">{}.</p>\n", shown(report, proof_sentence(*tried)));
   } else if (const auto& next = report.advice.next_remedy; next) {
-    text = next->predicted
-               ? gain_words(*next->predicted, explained("predicted") + "; not tried yet")
-               : std::string("<p>Not predicted for this change.</p>\n");
+    const char* const of_what = report.advice.condition.empty() ? "" : " for what comes then";
+    text = next->predicted ? gain_words(*next->predicted, explained("predicted") + of_what +
+                                                              std::string("; not tried yet"))
+                           : std::string("<p>Not predicted for this change.</p>\n");
   }
   if (text.empty() || !report.cost) return text;
   const std::string back = given_back_sentence(*report.cost);
