@@ -55,6 +55,21 @@ def test_runs_are_listed_the_newest_first(runs: Path) -> None:
     assert "python trains.py 0" in text[5]
 
 
+def test_a_run_of_which_all_is_known_is_as_the_schema_says(tmp_path: Path) -> None:
+    """unstarve() holds what is written against it."""
+    with sqlite3.connect(recorded("images", tmp_path / "runs") / "run.sqlite") as store:
+        facts = (("stage", "train"), ("attached_pid", "7"), ("exit_signal", "9"))
+        store.executemany("INSERT OR REPLACE INTO run VALUES (?, ?)", facts)
+        store.execute(
+            "UPDATE prediction SET measured_speedup = 2, measured_low = 1.9, measured_high = 2.1, "
+            "held = 1"
+        )
+    (run,) = listed(tmp_path / "runs")
+    assert (run["stage"], run["attached_pid"], run["exit_signal"]) == ("train", 7, 9)
+    assert all(run[name] > 0 for name in ("step_us", "samples_per_s", "au_ratio", "gpu_idle_ratio"))
+    assert {(one["measured_speedup"], one["held"]) for one in run["predictions"]} == {(2, True)}
+
+
 def test_the_documented_keys_are_those_there_are(runs: Path) -> None:
     page = (ROOT / "docs/formats/runs.md").read_text()
     table = page.split("Each run has these keys:")[1].split("\n## ")[0]

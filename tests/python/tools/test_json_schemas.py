@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import ROOT
@@ -19,6 +21,23 @@ def test_a_schema_is_one(path: Path) -> None:
     Draft202012Validator.check_schema(schema)
     name, version = path.name.removesuffix(".schema.json").rsplit("-", 1)
     assert schema["properties"]["schema"] == {"const": f"unstarve.{name}/{version}"}
+
+
+def only_null(schema: Any, path: str = "") -> Iterator[str]:
+    """Places whose value could be nothing but null: as a schema says that was read off a document
+    which happened to lack it."""
+    parts = schema.items() if isinstance(schema, dict) else enumerate(schema)
+    for key, part in parts:
+        is_property = path.endswith("/properties")
+        if is_property and part in ({"type": "null"}, {"const": None}):
+            yield f"{path}/{key}"
+        elif isinstance(part, (dict, list)):
+            yield from only_null(part, f"{path}/{key}")
+
+
+@pytest.mark.parametrize("path", sorted(SCHEMAS.glob("*.json")), ids=lambda path: path.stem)
+def test_every_value_may_be_there(path: Path) -> None:
+    assert not list(only_null(json.loads(path.read_text())))
 
 
 def test_every_schema_that_the_program_writes_has_its_file() -> None:
