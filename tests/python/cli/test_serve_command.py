@@ -156,10 +156,11 @@ def test_waits_of_steps_are_those_of_the_store(dashboard: Dashboard, folder: Pat
 
 def test_stages_of_a_job_lead_to_each_other(tmp_path: Path) -> None:
     job = tmp_path / "runs" / "job"
-    for stage, name in (("prepare", "images"), ("train", "late_files")):
+    for started, (stage, name) in enumerate((("prepare", "images"), ("train", "late_files"))):
         recorded(name, job).rename(job / stage)
         with sqlite3.connect(job / stage / "run.sqlite") as store:
-            store.execute("INSERT OR REPLACE INTO run VALUES ('stage', ?)", (stage,))
+            facts = (("stage", stage), ("started_wall_ns", str((started + 1) * 10**18)))
+            store.executemany("INSERT OR REPLACE INTO run VALUES (?, ?)", facts)
     with serving(tmp_path / "runs") as server:
         listed = [run["name"] for run in server.json("/api/runs")["runs"]]
         assert sorted(listed) == ["job/prepare", "job/train"]
