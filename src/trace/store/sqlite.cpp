@@ -9,6 +9,9 @@ namespace unstarve::trace {
 
 namespace {
 
+/// With another's lock.
+constexpr int kPatienceMs = 2000;
+
 // A connection without SQLite's own locks: it has one thread at a time. Reading a million rows
 // takes a tenth less.
 constexpr int kOneThread = SQLITE_OPEN_NOMUTEX;
@@ -144,6 +147,9 @@ Result<Database> Database::create(const std::string& path) {
       path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | kOneThread, nullptr);
   result.database_.reset(raw);
   if (code != SQLITE_OK) return fail_sqlite(raw, code, "create");
+  // Who reads the file holds its writer up where there is no log: before one is made, which takes
+  // some milliseconds of a run's start, and in a run that has ended.
+  sqlite3_busy_timeout(raw, kPatienceMs);
   return result;
 }
 
@@ -169,7 +175,7 @@ Result<Database> Database::open_read_only(const std::string& path) {
   // Somebody may have sent it.
   harden(raw, kLongestText);
   // A writer that commits just now is waited for instead of failing with "database is locked".
-  sqlite3_busy_timeout(raw, 2000);
+  sqlite3_busy_timeout(raw, kPatienceMs);
   return result;
 }
 
@@ -211,6 +217,7 @@ Result<Statement> Database::prepare(std::string_view sql) const {
 }
 
 Status Database::leave_log() {
+  sqlite3_busy_timeout(database_.get(), 0);  // whoever reads just now may do so for long
   for (const char* pragma : {"PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA journal_mode = DELETE"}) {
     const int code = sqlite3_exec(database_.get(), pragma, nullptr, nullptr, nullptr);
     if (code != SQLITE_OK && code != SQLITE_BUSY && code != SQLITE_LOCKED) {

@@ -3,15 +3,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/testing/test_folder.h"
 #include "trace/load_run.h"
 #include "trace/run_reader.h"
 #include "trace/run_writer.h"
+#include "trace/store/run_schema.h"
 
 namespace unstarve::trace {
 namespace {
@@ -120,6 +123,23 @@ TEST_F(Tables, WhoReadsARunDoesNotKeepItFromEnding) {
   const Result<Timeline> timeline = load_run(folder_.path() + "/run");
   ASSERT_TRUE(timeline) << timeline.error().message;
   EXPECT_EQ(timeline->steps.size(), 1U);
+}
+
+TEST_F(Tables, WhoLooksAtARunThatIsBeingMadeDoesNotKeepItFromStarting) {
+  const std::string path = folder_.path() + "/run.sqlite";
+  std::ofstream(path).close();
+  auto reader = Database::open_read_only(path);
+  ASSERT_TRUE(reader);
+  ASSERT_TRUE(reader->execute("BEGIN; SELECT * FROM sqlite_master"));  // its lock is held
+  auto database = Database::create(path);
+  ASSERT_TRUE(database);
+  std::thread goes_soon([held = *std::move(reader)]() mutable {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    held = Database();
+  });
+  const Status made = create_run_schema(*database, 0);
+  goes_soon.join();
+  EXPECT_TRUE(made) << made.error().message;
 }
 
 TEST(StepSource, IsTheSameNumberOnDisk) {
