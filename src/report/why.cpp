@@ -33,7 +33,8 @@ Why by_lines(const diagnose::Finding& lead) {
     why.parts.push_back(std::move(part));
   }
   const bool of_fetches = lead.cause == "input_wait" && lead.detail != "sampler";
-  why.of = of_fetches ? "of making a sample" : "of these " + percent_text(lead.share);
+  why.of = of_fetches ? "of making a sample"
+                      : "of the lost time, " + percent_text(lead.share) + " of all";
   return why;
 }
 
