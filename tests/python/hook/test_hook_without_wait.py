@@ -27,6 +27,7 @@ def without_wait() -> Iterator[Any]:
             "    total += loss.item() * x.size(0)  # summed",
             "total += loss.detach().double() * x.size(0)  # summed",
         ),
+        ("total += (a + b).item()", "total += (a + b).detach().double()"),
         ("total += float(loss) / 8", "total += loss.detach().double() / 8"),
         ("total += float(loss.item())", "total += loss.detach().double()"),
         (

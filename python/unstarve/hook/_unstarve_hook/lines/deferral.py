@@ -71,6 +71,8 @@ def _with_reads_replaced(text: str, inside: list[ast.expr], suffix: str) -> str:
     for read in sorted(reads, key=lambda one: -one.col_offset):
         value = _read_value(read)
         kept = text[value.col_offset : value.end_col_offset]  # type: ignore[union-attr]
+        if isinstance(value, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.IfExp)):
+            kept = f"({kept})"  # its place is without the brackets around it
         changed = changed[: read.col_offset] + kept + suffix + changed[read.end_col_offset :]
     return "" if changed == text or _waits(changed) else changed
 
