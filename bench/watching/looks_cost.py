@@ -5,8 +5,8 @@
 
 The loop is the worst there is for it: pure Python, which gives its lock away only when asked, 40
 frames deep. Stretches of a second with and without looks alternate in one process, and the pairs
-give the difference. UNSTARVE_LOOKS_LIBRARY=none leaves out the library by which looks see pure
-Python. Run it on a machine that does nothing else.
+give the difference. Run it on a machine that does nothing else, whose host does nothing else either:
+what a look finds in the caches decides what it costs.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def in_the_job(pairs: int) -> None:
     middle = statistics.median(differences)
     print(f"step time: {middle:+.3f} % ({medians[50]:+.3f} to {medians[1949]:+.3f})")
     cpu_us = looks._cpu_ns / looks._looks / 1e3
-    share = 100 * looks._cpu_ns / (looks._looks * sampler.PERIOD_NS)
+    share = looks._cpu_ns / 1e7 / (pairs + 1)
     print(f"{looks._looks} looks, {cpu_us:.0f} us of CPU each: {share:.2f} % of a core")
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from hook_jobs import HOOK, LOOKS_LIBRARY, Job, hook_module, run_job
+from hook_jobs import HOOK, Job, hook_module, run_job
 from measuring import measured
 
 JOB = """
@@ -107,21 +108,16 @@ def test_the_transform_of_a_sample_is_named(
     measured(lambda: watched(tmp_path, workers, method), judge)
 
 
-def test_without_the_library_looks_come_late(
+def test_without_the_library_nobody_is_looked_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Python code cannot look at another thread's stack in Python 3.11: frames that it holds are
+    freed when the thread goes on meanwhile, and the job crashes, once in thousands of short ones."""
     monkeypatch.chdir(tmp_path)
-
-    def judge(job: Job) -> None:
-        fetching = [stack for stack in job.main.stacks if "fetch" in stack.get("in", [])]
-        # Looks in the last 5 of its 12 ms fall on what comes after (docs/hook.md). Of 25 looks 6 is
-        # as it may come.
-        assert count(fetching, "transform")["Slow"] > 0.1 * len(fetching)
-        late = [record["late_ns"] for record in job.main.of("stack")]
-        assert sum(late_ns >= 4_500_000 for late_ns in late) > 0.1 * len(fetching)
-
-    library = "/nowhere/libunstarve_looks.so"
-    measured(lambda: watched(tmp_path, 0, UNSTARVE_LOOKS_LIBRARY=library), judge)
+    job = watched(tmp_path, 0, UNSTARVE_LOOKS_LIBRARY="/nowhere/libunstarve_looks.so")
+    assert job.main.of("step")
+    assert not job.main.of("stack")
+    assert job.errors == []
 
 
 ORDERED = """
@@ -190,21 +186,16 @@ def test_short_pieces_of_pure_python_are_seen(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(SHORT_PIECES)
 
-    def measure() -> dict[str, float]:
-        shares: dict[str, float] = {}
-        for library in (str(LOOKS_LIBRARY), "/nowhere"):
-            folder = tmp_path / str(len(shares))
-            shutil.rmtree(folder, ignore_errors=True)
-            job = run_job(folder, [script], UNSTARVE_LOOKS_LIBRARY=library)
-            assert (job.process.returncode, job.errors) == (0, [])
-            assert job.process.stdout == "0.005\n"  # as the job had it
-            seen = count(job.main.stacks, "function")
-            shares[library] = seen["loop"] / seen.total()
-        return shares
+    def measure() -> float:
+        shutil.rmtree(tmp_path / "rings", ignore_errors=True)
+        job = run_job(tmp_path, [script])
+        assert (job.process.returncode, job.errors) == (0, [])
+        assert job.process.stdout == "0.005\n"  # as the job had it
+        seen = count(job.main.stacks, "function")
+        return seen["loop"] / seen.total()
 
-    def judge(shares: dict[str, float]) -> None:
-        assert shares[str(LOOKS_LIBRARY)] > 0.15, shares  # half, where nobody else has the CPUs
-        assert shares["/nowhere"] < 0.5 * shares[str(LOOKS_LIBRARY)], shares
+    def judge(share: float) -> None:
+        assert share > 0.15  # half, where nobody else has the CPUs
 
     measured(measure, judge)
 
@@ -236,18 +227,61 @@ def test_the_training_thread_is_named_by_its_line(
     assert job.main.text["loader_place"] == line_of(made)
 
 
-def test_looks_cost_little(tmp_path: Path) -> None:
-    def judge(job: Job) -> None:
-        times = [record["end_ns"] for record in job.main.records]
-        spent = job.main.text["stacks"]
-        looks = job.main.of("stack")
-        assert spent["looks"] >= len(looks) > 10
-        # 22 a second are aimed at, and 0.5 % of a core; here with the first look at every line.
-        assert spent["looks"] < 1 + (max(times) - min(times)) / 22.5e6
-        assert spent["cpu_ns"] / spent["looks"] < 1e6
-        assert all(record["period_ns"] == 45_000_000 for record in looks)
+def test_looks_are_as_many_as_said(tmp_path: Path) -> None:
+    job = watched(tmp_path, 2)
+    times = [record["end_ns"] for record in job.main.records]
+    spent = job.main.text["stacks"]
+    looks = job.main.of("stack")
+    assert spent["looks"] >= len(looks) > 5
+    # 22 a second are aimed at, and each is drawn from half to one and a half of that.
+    assert spent["looks"] < 1 + (max(times) - min(times)) / 22.5e6
+    assert all(record["period_ns"] >= 45_000_000 for record in looks)
 
-    measured(lambda: watched(tmp_path, 2), judge)
+
+@pytest.mark.parametrize(
+    ("looks", "cpu_ms", "period_ms"),
+    [(300, 60, 45), (300, 600, 200), (199, 1990, 45), (300, 9000, 1000)],
+)
+def test_looks_that_cost_much_are_rarer(
+    monkeypatch: pytest.MonkeyPatch, looks: int, cpu_ms: int, period_ms: int
+) -> None:
+    """1 % of a core, however cold the caches are that a look finds; but one a second."""
+    with hook_module("lines.sampler", monkeypatch) as module:
+        sampler = module.Sampler()
+        sampler._looks, sampler._cpu_ns = looks, cpu_ms * 1_000_000
+        sampler._since_ns = module.now_ns()
+        assert sampler._period_ns() == period_ms * 1_000_000
+
+
+def test_a_look_does_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted in calls of Python's, which no neighbour on the CPU changes. Times are in
+    bench/watching/looks_cost.py."""
+
+    def facts(depth: int) -> list[Any]:
+        if depth:
+            return facts(depth - 1)
+        frame: Any = sys._getframe()
+        seen = []
+        while frame is not None and len(seen) < 40:
+            seen.append((frame.f_code, frame.f_lasti, frame.f_lineno, frame.f_globals))
+            frame = frame.f_back
+        return seen
+
+    calls = 0
+
+    def count_calls(_frame: Any, event: str, _argument: Any) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    seen = facts(40)
+    with hook_module("lines.stacks", monkeypatch) as stacks:
+        stacks.look(seen)  # what is learned of a file once is known from here on
+        sys.setprofile(count_calls)
+        try:
+            stacks.look(seen)
+        finally:
+            sys.setprofile(None)
+    assert calls < 250, "6 for each of 40 frames"
 
 
 def test_they_can_be_switched_off(tmp_path: Path) -> None:

@@ -3,20 +3,18 @@
 A look by another thread takes Python's lock, which the running thread gives away in an operation;
 of pure Python the look then finds the operation behind it. Our library (src/observe/inside/looks)
 waits without the lock. When the wait is over, it has Python ask whoever runs what it does (from
-Python 3.12 on), or give the lock away at once (before). Where the library is not, the wait is a
-lock's, and looks come when they come.
+Python 3.12 on), or give the lock away at once (before). Where the library is not, there are no
+looks.
 """
 
 from __future__ import annotations
 
-import _thread
 import os
 import sys
 import threading
-from time import monotonic_ns
 from typing import Any
 
-from .stacks import Facts, facts_of
+from .stacks import Facts
 
 _VARIABLE = "UNSTARVE_LOOKS_LIBRARY"
 _HOOK = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -49,58 +47,7 @@ def main_thread() -> int:
 
 
 class Alarm:
-    """Of one process: a forked child makes another."""
-
-    def __init__(self) -> None:
-        self._asker: _Asker | None = None
-        self._tried = False
-
-    def begin(self) -> Any:
-        """What `wait` and `stop` take."""
-        if not self._tried:
-            self._tried = True
-            self._asker = _load()
-        if self._asker is not None:
-            return self._asker.begin()
-        lock = _thread.allocate_lock()
-        lock.acquire()
-        return lock
-
-    def stop(self, begun: Any) -> None:
-        if self._asker is not None:
-            self._asker.stop()
-        else:
-            begun.release()
-
-    def wait(self, begun: Any, delay_ns: int, threads: dict[int, int]) -> int:
-        """When the wait ended, or 0 if it was stopped. If the main thread is one of `threads`, it
-        is asked then."""
-        if self._asker is not None:
-            main = main_thread()
-            return self._asker.wait(begun, delay_ns, main if main in threads else 0)
-        due_ns = monotonic_ns() + delay_ns
-        return 0 if begun.acquire(True, delay_ns / 1e9) else due_ns
-
-    def answer(self) -> list[Facts]:
-        """The main thread's stack as it was when asked; empty where it has not answered: it is in
-        an operation that has given the lock away, and can be looked at."""
-        return self._asker.take() if self._asker is not None else []
-
-    def look_at(self, thread: int) -> list[Facts]:
-        """What another thread does now; empty where there is no such thread. The library keeps
-        Python's lock from the thread's frame to the outermost."""
-        if self._asker is not None:
-            return self._asker.look_at(thread)
-        frames = sys._current_frames()
-        try:
-            return facts_of(frames.get(thread))
-        finally:
-            # Our own frame is in it.
-            frames.clear()
-
-
-class _Asker:
-    """The library, of one Python."""
+    """The library, of one process: a forked child makes another."""
 
     def __init__(self, path: str) -> None:
         import ctypes
@@ -133,30 +80,41 @@ class _Asker:
         self._number = number
 
     def begin(self) -> int:
+        """What `wait` takes."""
         return int(self._begin(self._handle))
 
     def stop(self) -> None:
+        """Whoever waits is woken up."""
         self._stop(self._handle)
 
-    def wait(self, begun: int, delay_ns: int, thread: int) -> int:
-        numbers = (self._number(number) for number in (begun, delay_ns, thread))
+    def wait(self, begun: int, delay_ns: int, threads: dict[int, int]) -> int:
+        """When the wait ended, or 0 if it was stopped. If the main thread is one of `threads`, it
+        is asked then."""
+        main = main_thread()
+        asked = main if main in threads else 0
+        numbers = (self._number(number) for number in (begun, delay_ns, asked))
         return int(self._wait(self._handle, *numbers))
 
-    def take(self) -> list[Facts]:
+    def answer(self) -> list[Facts]:
+        """The main thread's stack as it was when asked; empty where it has not answered: it is in
+        an operation that has given the lock away, and can be looked at."""
         facts = iter(self._take(self._handle))
         return list(zip(facts, facts, facts, facts))
 
     def look_at(self, thread: int) -> list[Facts]:
+        """What another thread does now; empty where there is no such thread. The library keeps
+        Python's lock from the thread's frame to the outermost. Python code cannot: 3.11 frees
+        frames that are still held when their thread goes on in between, and then crashes."""
         facts = iter(self._look_at(self._handle, sys._current_frames, thread) or ())
         return list(zip(facts, facts, facts, facts))
 
 
-def _load() -> _Asker | None:
-    """Nothing where it is not to be had: looks are as good as without it."""
+def load_alarm() -> Alarm | None:
+    """Nothing where the library is not to be had: nobody is looked at then."""
     path = os.environ.get(_VARIABLE) or _INSTALLED
     if sys.implementation.name != "cpython" or not os.path.exists(path):
         return None
     try:
-        return _Asker(path)
+        return Alarm(path)
     except (AttributeError, ImportError, MemoryError, OSError):
         return None

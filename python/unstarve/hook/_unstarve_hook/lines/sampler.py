@@ -7,7 +7,8 @@ record that names its line (docs/formats/run.md).
 The thread is made with `_thread`: `threading` neither lists it nor waits for it. It is away while
 the job forks, so that a process that was alone in itself forks as one. It leaves at the process's
 end, when it fails, and is not started where Python runs without its lock, since frames of threads
-that run may then not be looked at, or where gevent stands in for threads.
+that run may then not be looked at, where gevent stands in for threads, or without our library
+(alarm.py).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import Any
 from ..recorder import RECORDER, now_ns
 from ..ring import ABSENT
 from . import stacks
-from .alarm import Alarm, main_thread
+from .alarm import Alarm, load_alarm, main_thread
 
 #: Between two looks, in the mean; each is drawn from half to one and a half of it.
 PERIOD_NS = 45_000_000
@@ -32,6 +33,10 @@ _OFTEN_NS = 60_000_000_000
 #: But not rarer than this, in the training process and in a worker.
 _LONGEST_PERIOD_NS = 1_000_000_000
 _LONGEST_IN_WORKER_NS = 4_000_000_000
+#: Looks take at most 1 % of a core: one takes 0.1 to 4 ms of CPU, the latter where others on the
+#: machine have emptied its caches meanwhile. Those of about the first 9 s are not waited with.
+_PERIODS_PER_COST = 100
+_FIRST_LOOKS = 200
 #: Different stacks that are told apart; more of them are counted, without a name.
 _MOST_KEYS = 4096
 _MOST_NAMES = 512
@@ -56,8 +61,8 @@ class Sampler:
         self._keys: dict[stacks.Key, int] = {}
         self._names: dict[bytes, int] = {}
         self._codes: list[stacks.Look] = []  # keeps alive what the keys name by address
-        self._alarm = Alarm()
-        self._stop: Any = None  # what the thread waits with, while it is to stay
+        self._alarm: Alarm | None = None
+        self._begun = 0  # what the thread waits with, while it is to stay
         self._gone: Any = None  # locked until it has left
         self._looks = self._cpu_ns = 0
         self._failed = False
@@ -71,24 +76,28 @@ class Sampler:
 
     def resume(self) -> None:
         """Starts the thread, where there is somebody to look at."""
-        if self._stop is not None or not self._threads or self._failed or not _is_possible():
+        if self._begun or not self._threads or self._failed or not _is_possible():
             return
         try:
+            alarm = self._alarm = self._alarm or load_alarm()
+            if alarm is None:
+                self._failed = True
+                return
             self._since_ns = self._since_ns or now_ns()
-            stop, gone = self._alarm.begin(), _thread.allocate_lock()
+            begun, gone = alarm.begin(), _thread.allocate_lock()
             gone.acquire()
-            _thread.start_new_thread(self._stay, (stop, gone))
-            self._stop, self._gone = stop, gone
+            _thread.start_new_thread(self._stay, (alarm, begun, gone))
+            self._begun, self._gone = begun, gone
         except Exception as error:  # No more threads: the job has other worries.
             self._failed = True
             RECORDER.note_error(error)
 
     def pause(self) -> None:
         """The thread leaves; that takes it as long as it takes to wake up."""
-        stop, gone = self._stop, self._gone
-        self._stop = self._gone = None
-        if stop is not None:
-            self._alarm.stop(stop)
+        begun, gone = self._begun, self._gone
+        self._begun, self._gone = 0, None
+        if begun and self._alarm is not None:
+            self._alarm.stop()
             gone.acquire(True, _PATIENCE_S)
 
     def end(self) -> None:
@@ -98,17 +107,17 @@ class Sampler:
             RECORDER.describe(stacks={"looks": self._looks, "cpu_ns": self._cpu_ns})
         self._failed = True
 
-    def _stay(self, stop: Any, gone: Any) -> None:
+    def _stay(self, alarm: Alarm, begun: int, gone: Any) -> None:
         try:
             # A job that blocks a signal to wait for it gets it, as it would alone.
             signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - _OF_FAULTS)
             before = self._cpu_ns - thread_time_ns()
             while True:
                 delay_ns = int(self._period_ns() * self._draw.uniform(0.5, 1.5))
-                due_ns = self._alarm.wait(stop, delay_ns, self._threads)
+                due_ns = alarm.wait(begun, delay_ns, self._threads)
                 if due_ns == 0:
                     break
-                self._look_around(due_ns)
+                self._look_around(alarm, due_ns)
                 self._cpu_ns = before + thread_time_ns()
         except BaseException as error:  # At the interpreter's end anything may be gone.
             self._failed = True
@@ -119,14 +128,15 @@ class Sampler:
 
     def _period_ns(self) -> int:
         age = max(now_ns() - self._since_ns, _OFTEN_NS)
+        cost = self._cpu_ns // self._looks if self._looks >= _FIRST_LOOKS else 0
         longest = _LONGEST_IN_WORKER_NS if RECORDER.is_worker() else _LONGEST_PERIOD_NS
-        return min(PERIOD_NS * age // _OFTEN_NS, longest)
+        return min(max(PERIOD_NS * age // _OFTEN_NS, cost * _PERIODS_PER_COST), longest)
 
-    def _look_around(self, due_ns: int) -> None:
+    def _look_around(self, alarm: Alarm, due_ns: int) -> None:
         if RECORDER.paused:
             return
         period_ns = self._period_ns()
-        for thread_id, at_ns, frames in self._look_at_threads(due_ns):
+        for thread_id, at_ns, frames in self._look_at_threads(alarm, due_ns):
             look = stacks.look(frames)
             if RECORDER.is_worker() and not look.marks & stacks.FETCH:
                 continue  # It waits to be told what to fetch.
@@ -136,15 +146,17 @@ class Sampler:
             RECORDER.note_stack(thread_id, at_ns, number, period_ns, max(at_ns - due_ns, 0))
         self._looks += 1
 
-    def _look_at_threads(self, due_ns: int) -> list[tuple[int, int, list[stacks.Facts]]]:
+    def _look_at_threads(
+        self, alarm: Alarm, due_ns: int
+    ) -> list[tuple[int, int, list[stacks.Facts]]]:
         """Each thread's number, when it was so, and its stack."""
-        answer = self._alarm.answer()
+        answer = alarm.answer()
         seen = []
         for ident, thread_id in list(self._threads.items()):
             if answer and ident == main_thread():
                 seen.append((thread_id, due_ns, answer))
                 continue
-            facts = self._alarm.look_at(ident)
+            facts = alarm.look_at(ident)
             if facts:
                 seen.append((thread_id, now_ns(), facts))
             else:

@@ -1,7 +1,7 @@
 """One thread's stack, as plain facts that hold no frame, and in words for the file of names.
 
-Who holds a frame holds the locals of a function of the job. So frames are looked at and let go
-before anything else is done: `facts_of` takes them, `look` and `in_words` only get what it gave.
+Who holds a frame holds the locals of a function of the job. So our library looks at frames and lets
+them go before anything else is done (alarm.py); `look` and `in_words` only get what it gave.
 """
 
 from __future__ import annotations
@@ -10,15 +10,12 @@ import json
 import linecache
 import sys
 from collections.abc import Iterable
-from itertools import accumulate, repeat
-from types import CodeType, FrameType
+from types import CodeType
 from typing import Any, NamedTuple
 
 from .deferral import without_wait
 from .places import OURS, USERS, kind_of, library_name, place
 
-#: Frames of a stack that are looked at, of the innermost ones; as many as the library gives.
-_DEEPEST = 200
 #: Functions of the job around its innermost one that are named.
 _MOST_CALLERS = 4
 _MOST_METHODS = 12
@@ -80,17 +77,6 @@ class Look(NamedTuple):
     callee: CodeType | None  # that it called, of a library
     callers: tuple[CodeType, ...]
     methods: tuple[tuple[CodeType, dict[str, Any]], ...]  # from the fetch inwards
-
-
-def facts_of(frame: FrameType | None) -> list[Facts]:
-    """Of this frame and those around it. All frames are had in one call, which keeps Python's lock:
-    3.11 goes astray on the way through frames whose thread has gone on meanwhile."""
-    frames: list[FrameType] = []
-    try:
-        frames.extend(accumulate(repeat("f_back", _DEEPEST - 1), getattr, initial=frame))
-    except AttributeError:  # None has no frame around it
-        pass
-    return [(one.f_code, one.f_lasti, one.f_lineno, one.f_globals) for one in frames if one]
 
 
 def look(frames: Iterable[Facts]) -> Look:
