@@ -19,6 +19,14 @@ from command_line import UNSTARVE, environment, unstarve
 JOB = "import sys; sys.stdin.read()"
 
 
+def is_shown(run: Path, *where: str) -> bool:
+    """Whether `top` shows this run; that the folder is not there yet is no answer."""
+    done = unstarve("top", "--json", *where)
+    return done.returncode == 0 and any(
+        job["run"] == str(run) for job in json.loads(done.stdout)["jobs"]
+    )
+
+
 @pytest.fixture
 def watched(tmp_path: Path) -> Iterator[Path]:
     """The folder of a run that goes on until the test ends."""
@@ -31,7 +39,8 @@ def watched(tmp_path: Path) -> Iterator[Path]:
         stderr=subprocess.DEVNULL,
     )
     try:
-        while "no run" in unstarve("top", "--once", str(run.parent)).stdout:
+        # Each of the two ways to it looks at something else: its store, and who writes that.
+        while not (is_shown(run, str(run.parent)) and is_shown(run)):
             assert job.poll() is None
         yield run
     finally:
