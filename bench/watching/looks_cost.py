@@ -5,7 +5,7 @@
 
 The loop is the worst there is for it: pure Python, which gives its lock away only when asked, 40
 frames deep. Stretches of a second with and without looks alternate in one process, and the pairs
-give the difference. Run it on a machine that does nothing else, whose host does nothing else either:
+give the difference. Run it on a machine that does nothing else, and whose host does nothing else:
 what a look finds in the caches decides what it costs.
 """
 

@@ -111,8 +111,8 @@ def test_the_transform_of_a_sample_is_named(
 def test_without_the_library_nobody_is_looked_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Python code cannot look at another thread's stack in Python 3.11: frames that it holds are
-    freed when the thread goes on meanwhile, and the job crashes, once in thousands of short ones."""
+    """Python 3.11 crashes, once in thousands of short jobs, where Python code looks at another
+    thread's stack: frames that it holds are freed when the thread goes on meanwhile."""
     monkeypatch.chdir(tmp_path)
     job = watched(tmp_path, 0, UNSTARVE_LOOKS_LIBRARY="/nowhere/libunstarve_looks.so")
     assert job.main.of("step")
@@ -261,7 +261,7 @@ def test_a_look_does_little(monkeypatch: pytest.MonkeyPatch) -> None:
         if depth:
             return facts(depth - 1)
         frame: Any = sys._getframe()
-        seen = []
+        seen: list[Any] = []
         while frame is not None and len(seen) < 40:
             seen.append((frame.f_code, frame.f_lasti, frame.f_lineno, frame.f_globals))
             frame = frame.f_back

@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from typing import Any
 
 from .stacks import Facts
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import os
 from typing import Any
 
 from ..recorder import RECORDER
+from ..timeline import has_interop_threads
 from ..wrap import compiling_of, put
 from .levers import sdpa, set_to_none
 
@@ -54,7 +54,7 @@ class Habits:
 
     def close(self) -> None:
         self._is_open = False
-        self.has_interop_threads = "PTThreadPool" in _names_of_threads()
+        self.has_interop_threads = has_interop_threads()
 
     def _watched(self, holder: Any, name: str, note: Any) -> Any:
         original = getattr(holder, name)
@@ -108,15 +108,3 @@ class Habits:
         call = (query, key, value, attn_mask, dropout_p, is_causal)
         self.chooses_attention |= not sdpa.all_are_on(torch)
         self.attentions.append(sdpa.choices(torch, call, scale, enable_gqa))
-
-
-def _names_of_threads() -> set[str]:
-    """Of this process's threads; torch names those of its pools."""
-    names = set()
-    for thread in os.listdir("/proc/self/task"):
-        try:
-            with open(f"/proc/self/task/{thread}/comm", encoding="ascii", errors="replace") as file:
-                names.add(file.read().strip())
-        except OSError:  # it has ended
-            pass
-    return names

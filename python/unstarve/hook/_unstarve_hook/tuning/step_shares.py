@@ -6,7 +6,7 @@ import resource
 import time
 from typing import Any
 
-from ..timeline import GivesWay, can_profile, quietly
+from ..timeline import GivesWay, quietly, why_not_profiled
 
 #: What torch's operators are called that multiply matrices or convolve; their backward ones too.
 _PRODUCTS = (
@@ -39,7 +39,7 @@ class StepShares:
         self._since = time.monotonic()
         if torch.autograd._profiler_enabled():  # the job's own; two do not go together
             return
-        if not can_profile():
+        if why_not_profiled():
             return
         activities = [torch.profiler.ProfilerActivity.CPU]
         profiler = torch.profiler.profile(activities=activities)

@@ -8,6 +8,7 @@ import sys
 import sysconfig
 from typing import Any
 
+from ...timeline import version_of
 from ..forward import Forward, function_of
 from ..refusal import LeverRefusedError
 
@@ -38,7 +39,7 @@ class Regions:
     NEEDS_ROOT = True
 
     def check(self, job: Any, settings: dict[str, Any]) -> None:
-        if _version(job.torch) < (2, 5):
+        if version_of(job.torch) < (2, 5):
             raise LeverRefusedError("this torch compiles each block anew")
         _check(job)
         if not _blocks(job.torch, job.root):
@@ -58,7 +59,7 @@ def _check(job: Any) -> None:
         raise LeverRefusedError("the script compiles the model already")
     if isinstance(root, torch.jit.ScriptModule):
         raise LeverRefusedError("the model is a TorchScript module")
-    if sys.version_info >= (3, 12) and _version(torch) < (2, 4):
+    if sys.version_info >= (3, 12) and version_of(torch) < (2, 4):
         raise LeverRefusedError("this torch does not compile for this Python")
     check_compiler(job.device)
 
@@ -81,11 +82,6 @@ def check_compiler(device: str) -> None:
     header = os.path.join(sysconfig.get_path("include") or "", "Python.h")
     if not os.path.exists(header):
         raise LeverRefusedError("no compiler for it: Python's headers are not installed")
-
-
-def _version(torch: Any) -> tuple[int, ...]:
-    words = str(torch.__version__).split("+")[0].split(".")[:2]
-    return tuple(int(word) for word in words if word.isdigit())
 
 
 def _prepare(job: Any) -> None:
