@@ -12,6 +12,7 @@ inline constexpr double kNsPerS = 1e9;
 inline constexpr double kNsPerUs = 1e3;
 inline constexpr double kSecondsPerNs = 1e-9;
 inline constexpr double kMicrosecondsPerSecond = 1e6;
+inline constexpr double kSecondsPerHour = 3600;
 inline constexpr std::int64_t kSecondNs = 1'000'000'000;
 
 /// The whole number that is nearest to one that a file says, of which nobody knows how large it

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <array>
 
+#include "base/units.h"
+
 namespace unstarve::compare {
 
 namespace {
 
 using Took = cost::Amount;
 
-constexpr double kSecondsPerHour = 3600;
 constexpr double kThousand = 1000;
 constexpr std::array kParts = {&Took::gpu_hours, &Took::usd, &Took::kwh, &Took::co2_kg};
 

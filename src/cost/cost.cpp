@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/units.h"
+
 namespace unstarve::cost {
 
 namespace {
 
 using diagnose::Cause;
 
-constexpr double kSecondsPerHour = 3600;
 constexpr double kJoulesPerKwh = 3.6e6;
 constexpr double kGramsPerKg = 1e3;
 constexpr std::size_t kTraining = static_cast<std::size_t>(Phase::kTraining);

@@ -123,7 +123,7 @@ std::string python_error(const trace::ErrorText& error) {
   std::string text = error.kind;
   if (!error.place.empty()) text += " at " + error.place;
   if (!error.message.empty()) text += ": " + error.message;
-  if (text.back() != '.') text += ".";
+  if (std::string_view(".?!").find(text.back()) == std::string_view::npos) text += ".";
   const std::string_view kind = error.kind;
   constexpr std::string_view kOutOfMemory = "OutOfMemoryError";
   if (kind.size() >= kOutOfMemory.size() &&

@@ -77,6 +77,8 @@ TEST(Headline, TellsTheErrorThatEndedTheJob) {
   report.facts.error = {"torch.OutOfMemoryError", "CUDA out of memory.", ""};
   const std::string full = error_sentences(report)[0];
   EXPECT_EQ(full.find("torch.OutOfMemoryError: CUDA out of memory. Take smaller batches"), 0U);
+  report.facts.error = {"torch.AcceleratorError", "Did you ask for enough GPUs?", ""};
+  EXPECT_EQ(error_sentences(report)[0], "torch.AcceleratorError: Did you ask for enough GPUs?");
   report.facts.error = {"Interrupted", "", ""};
   EXPECT_EQ(error_sentences(report)[0], "Interrupted.");
 }

@@ -211,7 +211,7 @@ std::string folder_of(const advise::JobFacts& job) {
 
 /// Of a script that does not lie below the folder it was started from: its places are absolute.
 std::string script_folder_of(const Report& report, const advise::JobFacts& job) {
-  std::vector<std::string> places = {job.loader_place, job.iterated_at};
+  std::vector<std::string> places = {job.loader_place, job.iterated_at, report.facts.error.place};
   const auto add = [&places](const diagnose::CodeTime& time) {
     for (const diagnose::CodeShare& code : time.parts) places.push_back(code.place);
   };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/number_words.h"
+#include "base/units.h"
 #include "predict/speedup.h"
 #include "report/words/words.h"
 
@@ -17,7 +18,6 @@ using cost::Amount;
 using cost::Cost;
 using cost::Phase;
 
-constexpr double kSecondsPerHour = 3600;
 constexpr double kMinutesPerHour = 60;
 constexpr double kJoulesPerWh = 3600;
 

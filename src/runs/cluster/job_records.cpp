@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/units.h"
 #include "trace/json/json_text.h"
 #include "trace/text/packed_text.h"
 
@@ -20,7 +21,6 @@ constexpr std::string_view kBase64 =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
 // A job of a thousand nodes of eight GPUs has some 500 kB.
 constexpr std::size_t kRecordBytesMax = 4U << 20;
-constexpr double kSecondsPerHour = 3600;
 constexpr double kPercent = 100;
 
 /// Its parts between '|'. What goes beyond `most` belongs to the last: a job's name may hold any.

@@ -97,3 +97,20 @@ def test_shares_over_time_add_up_to_those_of_the_whole(tmp_path: Path, trace: st
     assert 0.9 < scale <= 1.001
     for cause, share in partition.items():
         assert drawn.get(cause, 0) / scale == pytest.approx(share, abs=0.01), cause
+
+
+def test_the_place_of_an_error_is_named_from_the_scripts_folder_on(tmp_path: Path) -> None:
+    """Of a job whose script lies beside the folder that it was started in, and that failed before
+    any place of its loader was known."""
+    run = recorded("raised", tmp_path)
+    with sqlite3.connect(run / "run.sqlite") as store:
+        (text,) = store.execute("SELECT text FROM process").fetchone()
+        words = json.loads(text)
+        place = words["ended_by"]["place"]
+        words["ended_by"]["place"] = f"/home/somebody/job/{place}"
+        for key in ("loaders", "loader_place", "iterated_at"):
+            words.pop(key)
+        store.execute("UPDATE process SET text = ?", [json.dumps(words)])
+    page = page_of(run)
+    assert f"at {place}: " in page
+    assert "/home/somebody" not in page

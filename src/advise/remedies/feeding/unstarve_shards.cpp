@@ -11,13 +11,20 @@ namespace unstarve::advise {
 namespace {
 
 /// The images packed into shards, for unstarve's loader.
-std::string pack_folder(const std::string& folder, const std::string& loader_place) {
+Remedy pack_folder(const std::string& folder, const std::string& loader_place) {
   const std::string shards = folder + "-shards";
-  return fmt::format(
-      "Pack the images once with `unstarve pack {} {}`, and load them{} with "
-      "unstarve.ImageLoader(\"{}\", batch_size), which normalises nothing: its uint8 pixels are "
-      "for the device to scale.",
-      shell_word(folder), shell_word(shards), diagnose::at(loader_place), shards);
+  const std::string packed = fmt::format("Pack the images once with `unstarve pack {} {}`",
+                                         shell_word(folder), shell_word(shards));
+  const std::string loader = fmt::format("unstarve.ImageLoader(\"{}\", batch_size)", shards);
+  Remedy remedy;
+  remedy.how = fmt::format(
+      "{}, and load them{} with {}, which normalises nothing: its uint8 pixels are for the device "
+      "to scale.",
+      packed, diagnose::at(loader_place), loader);
+  remedy.edit = "- DataLoader(...)\n+ " + loader;
+  remedy.beside_edit =
+      packed + ". The loader gives uint8 pixels, which the device scales and normalises.";
+  return remedy;
 }
 
 std::optional<Remedy> offer_unstarve_shards(const Situation& situation, std::string_view rule) {
@@ -25,25 +32,15 @@ std::optional<Remedy> offer_unstarve_shards(const Situation& situation, std::str
   const bool native_stage =
       rule == "slow_read" || (rule == "decode_cpu" && is_native(situation.signals));
   if (!waits && !native_stage) return std::nullopt;
-  Remedy remedy;
   const std::string folder = whole_image_folder(situation.job.data);
-  if (!folder.empty()) {
-    remedy.how = pack_folder(folder, situation.job.loader_place);
-    remedy.edit =
-        fmt::format("- DataLoader(...)\n+ unstarve.ImageLoader(\"{}-shards\", batch_size)", folder);
-    remedy.beside_edit = fmt::format(
-        "Pack the images once with `unstarve pack {} {}`. The loader gives uint8 pixels, which the "
-        "device scales and normalises.",
-        shell_word(folder), shell_word(folder + "-shards"));
-  } else if (native_stage) {
-    // Of a job that the engine feeds it is known that they are images, not where they lie.
-    remedy.how =
-        "Unless the loader reads shards already: pack the images once with `unstarve pack FOLDER "
-        "SHARDS` and load from SHARDS. They take a fraction of the decoding, and are read in long "
-        "pieces.";
-  } else {
-    return std::nullopt;
-  }
+  if (!folder.empty()) return pack_folder(folder, situation.job.loader_place);
+  if (!native_stage) return std::nullopt;
+  // Of a job that the engine feeds it is known that they are images, not where they lie.
+  Remedy remedy;
+  remedy.how =
+      "Unless the loader reads shards already: pack the images once with `unstarve pack FOLDER "
+      "SHARDS` and load from SHARDS. They take a fraction of the decoding, and are read in long "
+      "pieces.";
   return remedy;
 }
 
