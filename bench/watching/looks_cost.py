@@ -67,7 +67,7 @@ def in_the_job(pairs: int) -> None:
     middle = statistics.median(differences)
     print(f"step time: {middle:+.3f} % ({medians[50]:+.3f} to {medians[1949]:+.3f})")
     cpu_us = looks._cpu_ns / looks._looks / 1e3
-    share = looks._cpu_ns / 1e7 / (pairs + 1)
+    share = 100 * looks._cpu_ns / 1e9 / (pairs + 1)  # each pair has a second with looks
     print(f"{looks._looks} looks, {cpu_us:.0f} us of CPU each: {share:.2f} % of a core")
 
 

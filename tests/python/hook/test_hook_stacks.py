@@ -111,8 +111,8 @@ def test_the_transform_of_a_sample_is_named(
 def test_without_the_library_nobody_is_looked_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Python 3.11 crashes, once in thousands of short jobs, where Python code looks at another
-    thread's stack: frames that it holds are freed when the thread goes on meanwhile."""
+    """Python 3.11 crashes now and then where Python code looks at another thread's stack: frames
+    that it holds are freed when the thread goes on meanwhile."""
     monkeypatch.chdir(tmp_path)
     job = watched(tmp_path, 0, UNSTARVE_LOOKS_LIBRARY="/nowhere/libunstarve_looks.so")
     assert job.main.of("step")
@@ -228,14 +228,16 @@ def test_the_training_thread_is_named_by_its_line(
 
 
 def test_looks_are_as_many_as_said(tmp_path: Path) -> None:
-    job = watched(tmp_path, 2)
-    times = [record["end_ns"] for record in job.main.records]
-    spent = job.main.text["stacks"]
-    looks = job.main.of("stack")
-    assert spent["looks"] >= len(looks) > 5
-    # 22 a second are aimed at, and each is drawn from half to one and a half of that.
-    assert spent["looks"] < 1 + (max(times) - min(times)) / 22.5e6
-    assert all(record["period_ns"] >= 45_000_000 for record in looks)
+    def judge(job: Job) -> None:
+        times = [record["end_ns"] for record in job.main.records]
+        spent = job.main.text["stacks"]
+        looks = job.main.of("stack")
+        assert spent["looks"] >= len(looks) > 10
+        # 22 a second are aimed at, and each is drawn from half to one and a half of that.
+        assert spent["looks"] < 1 + (max(times) - min(times)) / 22.5e6
+        assert all(record["period_ns"] == 45_000_000 for record in looks)
+
+    measured(lambda: watched(tmp_path, 2), judge)
 
 
 @pytest.mark.parametrize(

@@ -196,9 +196,9 @@ def why_not_profiled() -> str:
     """Why no profiler may be started here and now, or nothing.
 
     It must be possible to end it when the interpreter ends: torch ends one only in the thread that
-    started it, and what is left then is the main thread. Before 2.5 torch does not wait for what it
-    has forked (`torch.jit.fork`) as a profiler ends: 2.1 crashed once in 9000 windows without us,
-    2.5, 2.8 and 2.15 never in 6000 each.
+    started it, and what is left then is the main thread. Where tasks are
+    forked (`torch.jit.fork`) 2.1 was seen to crash as its profiler ended, also without us; 2.5, 2.8
+    and 2.15 were not.
     """
     if threading.current_thread() is not threading.main_thread():
         return "the job trains beside its main thread"
